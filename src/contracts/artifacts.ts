@@ -1,0 +1,8 @@
+import type { Json } from '../elements/metadata.js';
+
+/** What a filled store must remember of how it was filled, by name. */
+export interface Artifacts {
+  read(name: string): Promise<Json | undefined>;
+  /** Inserts unless the name is taken. @returns what the store holds now: this value, or the earlier one */
+  insert(name: string, value: Json): Promise<Json>;
+}

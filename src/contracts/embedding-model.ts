@@ -1,0 +1,55 @@
+/** What decides the space of a model's vectors. Two models with equal identities may share a space, others never. */
+export interface ModelIdentity {
+  /** For people: `bundled`, a folder's name, or a hub id. Not part of the digest. */
+  readonly name: string;
+  /** SHA-256 of the weights file, hex. */
+  readonly weights: string;
+  /** SHA-256 of the tokenizer file, hex. */
+  readonly tokenizer: string;
+  /** Revision on the hub, where the model comes from one. Not part of the digest: the weights are. */
+  readonly revision?: string;
+  readonly pooling: 'mean' | 'cls' | 'max' | 'last';
+  /** Vectors have length 1. */
+  readonly normalize: boolean;
+  /** Put before every text, by role. */
+  readonly prompts: { readonly document: string; readonly query: string };
+  /** Components of a vector. */
+  readonly width: number;
+  readonly dtype: string;
+}
+
+/** Documents and queries may be given different prompts. */
+export type TextRole = 'document' | 'query';
+
+/** A text to embed, with its token ids when somebody has them already. */
+export interface EmbedText {
+  readonly text: string;
+  /** Token ids of `text` by the model's own tokenizer, special tokens and prompt excluded. */
+  readonly ids?: Int32Array;
+}
+
+/** Where a worker thread finds a tokenizer: plain data. */
+export interface TokenizerRef {
+  /** Absolute path of a `tokenizer.json`. */
+  readonly file: string;
+  /** SHA-256 of the file, hex. */
+  readonly digest: string;
+}
+
+/** A loaded model that turns texts into vectors. Its work runs in worker threads. */
+export interface EmbeddingModel {
+  readonly identity: ModelIdentity;
+  readonly tokenizer: TokenizerRef;
+  /** Most tokens of one text: the model's limit less its special tokens and its document prompt. */
+  readonly maxTokens: number;
+  /** A text's vector does not depend on the batch it is in. */
+  readonly batchInvariant: boolean;
+  /** Batches that can be under way at once. */
+  readonly concurrency: number;
+  /**
+   * One vector a text, in their order, unchecked: the caller checks width, finiteness and norm.
+   * @throws MillraceError `inference_failed`, `out_of_memory`, `worker_crashed`: no text of this batch was embedded
+   */
+  embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  close(): Promise<void>;
+}

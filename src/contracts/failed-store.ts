@@ -1,0 +1,60 @@
+import type { WireError } from '../errors/wire.js';
+import type { Metadata } from '../elements/metadata.js';
+import type { Version } from '../elements/version.js';
+import type { ConnectorContext } from './context.js';
+
+/** The part of the work that failed. */
+export type Stage = 'source' | 'enrich' | 'chunk' | 'embed' | 'store';
+
+/** The element that failed, whole, so that it can go through the chain again; absent text means it could not be read. */
+export interface FailedElement {
+  readonly kind: 'document' | 'deletion' | 'unreadable';
+  readonly text?: string;
+  readonly metadata?: Metadata;
+}
+
+/** One failed element. It holds the user's text. */
+export interface FailedRecord {
+  readonly pipeline: string;
+  readonly source: string;
+  readonly documentId: string;
+  readonly version: Version;
+  readonly element: FailedElement;
+  readonly stage: Stage;
+  readonly error: WireError;
+  /** Tries that were made in vain, over all deliveries. */
+  readonly attempts: number;
+  /** ISO 8601, UTC. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** Digest of the model identity, where a model had a part in it. */
+  readonly model?: string;
+}
+
+export interface FailedFilter {
+  readonly code?: string;
+  readonly stage?: Stage;
+  /** Ids that begin with this. */
+  readonly idPrefix?: string;
+}
+
+/**
+ * Where failed elements wait for people. At most one record a document of a pipeline: a newer version's failure replaces
+ * an older one's, the same version's adds its attempts and keeps `firstAt`.
+ */
+export interface FailedStore {
+  /** Durable when it resolves. @throws MillraceError `failed_sink_unavailable` */
+  put(records: readonly FailedRecord[]): Promise<void>;
+  list(filter?: FailedFilter): AsyncIterable<FailedRecord>;
+  get(documentId: string): Promise<FailedRecord | undefined>;
+  /** Forgets the records of these documents up to and including the given versions. @returns how many */
+  discard(keys: readonly FailedKey[]): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface FailedKey {
+  readonly documentId: string;
+  readonly version: Version;
+}
+
+export type FailedStoreFactory<Config> = (config: Config, context: ConnectorContext) => Promise<FailedStore>;

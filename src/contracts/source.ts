@@ -1,0 +1,62 @@
+import type { Outcome } from '../elements/outcome.js';
+import type { SourceElement } from '../elements/document.js';
+import type { Version } from '../elements/version.js';
+import type { ConnectorContext } from './context.js';
+
+export interface SourceContext {
+  /** Stops reading: the iteration ends without a throw, at the next element at the latest. */
+  readonly signal: AbortSignal;
+  /** Go on after everything was read, and hand over changes as they come. */
+  readonly watch: boolean;
+  /** An item over this many bytes is handed over as `unreadable` (`item_too_large`), never buffered whole. */
+  readonly maxItemBytes: number;
+  /**
+   * Versions for a source that has none of its own: for each id the greater of now and the version after the newest that
+   * the store knows. Call it **before** reading the content of these documents: only then does a content that was read
+   * earlier lose to one that was read later, whichever is written first.
+   */
+  observe(documentIds: readonly string[]): Promise<readonly Version[]>;
+}
+
+/** Where documents come from. */
+export interface Source {
+  /** Owner of the documents in the ledger: stable across restarts, unique within a store. */
+  readonly name: string;
+  /**
+   * Called once. Pulled only while there is room for more, so a source never buffers beyond one delivery. A throw stops
+   * the run and settles nothing more. Resources are released when the iterator is returned.
+   */
+  deliveries(context: SourceContext): AsyncIterable<Delivery>;
+}
+
+export type Delivery = ElementsDelivery | PassComplete;
+
+export interface ElementsDelivery {
+  readonly kind: 'elements';
+  /** At least one. An id may occur more than once: the last one counts. */
+  readonly elements: readonly SourceElement[];
+  /** Share of the source that is handed over once this delivery is, from 0 to 1; absent where nobody can tell. */
+  readonly progress?: number;
+  /**
+   * Called once, when every element's outcome is durable, with one outcome an element in their order. Deliveries may
+   * settle in any order. Never called for a delivery that a stop or a fault cut off: its elements must come again.
+   */
+  settle(outcomes: readonly Outcome[]): Promise<void>;
+}
+
+/** Everything in a scope has been named: documents of this source in it that this pass did not name are gone. */
+export interface PassComplete {
+  readonly kind: 'complete';
+  readonly scope: PassScope;
+}
+
+export interface PassScope {
+  /** Document ids that begin with this; empty for all of the source. */
+  readonly prefix: string;
+  /** Ids that begin with one of these are left out of the scope. */
+  readonly except: readonly string[];
+  /** Every document named by this pass has a version of at least this. */
+  readonly since: Version;
+}
+
+export type SourceFactory<Config> = (config: Config, context: ConnectorContext) => Promise<Source>;

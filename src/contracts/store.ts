@@ -1,0 +1,35 @@
+import type { Artifacts } from './artifacts.js';
+import type { ChunkSearch } from './chunk-search.js';
+import type { ConnectorContext } from './context.js';
+import type { Sink } from './sink.js';
+
+/** A place that holds chunks, vectors, the ledger and the artifacts of a pipeline together. */
+export interface Store {
+  readonly sink: Sink;
+  readonly search: ChunkSearch;
+  readonly artifacts: Artifacts;
+  /**
+   * Makes the tables, or checks those that are there; all or nothing, and safe when several processes do it at once.
+   * Called once before the first write; readers need not call it.
+   * @throws MillraceError `store_layout` when the tables hold vectors of another width or belong to a newer Millrace
+   */
+  prepare(layout: StoreLayout): Promise<void>;
+  /** Whatever makes reading fast after many writes (a vector index once the size calls for it). Safe at any time. */
+  tune(signal?: AbortSignal): Promise<void>;
+  count(): Promise<StoreCount>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export interface StoreLayout {
+  /** Components of a vector. */
+  readonly width: number;
+}
+
+export interface StoreCount {
+  /** Documents in state `stored`. */
+  readonly documents: number;
+  readonly chunks: number;
+}
+
+export type StoreFactory<Config> = (config: Config, context: ConnectorContext) => Promise<Store>;

@@ -1,0 +1,21 @@
+/** Characters that no store can hold: NUL, and surrogates without their partner. */
+// eslint-disable-next-line no-control-regex
+const unstorable = /\u0000|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+export interface CleanText {
+  /** Of the same length as the input, so that offsets hold for both. */
+  readonly text: string;
+  /** How many code units were replaced by U+FFFD. */
+  readonly replaced: number;
+}
+
+/** Replaces each NUL and each lone surrogate by U+FFFD. */
+export function cleanText(text: string): CleanText {
+  if (text.isWellFormed() && !text.includes('\0')) return { text, replaced: 0 };
+  let replaced = 0;
+  const clean = text.replace(unstorable, () => {
+    replaced += 1;
+    return '\uFFFD';
+  });
+  return { text: clean, replaced };
+}

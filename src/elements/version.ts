@@ -1,0 +1,49 @@
+import { MillraceError } from '../errors/millrace-error.js';
+
+/**
+ * A fixed-width ASCII string `eeeeeeee.pppppppppppppppp.iiiiiiiiiiiiiiii` (lower-case hex): the epoch of the source, the
+ * position in it, and an index within that position. Versions of one source are compared byte by byte.
+ */
+export type Version = string & { readonly __brand: 'Version' };
+
+const shape = /^[0-9a-f]{8}\.[0-9a-f]{16}\.[0-9a-f]{16}$/;
+const limit64 = 1n << 64n;
+
+/** @param epoch 0 to 2^32 - 1; @param position and index 0 to 2^64 - 1 */
+export function versionOf(epoch: number, position: bigint, index: bigint = 0n): Version {
+  if (!Number.isInteger(epoch) || epoch < 0 || epoch > 0xffffffff)
+    throw new MillraceError(
+      'internal',
+      `A version's epoch must be an integer from 0 to 2^32 - 1, not ${epoch}.`,
+    );
+  return `${hex(BigInt(epoch), 8)}.${hex(position, 16)}.${hex(index, 16)}` as Version;
+}
+
+function hex(value: bigint, width: number): string {
+  if (value < 0n || value >= limit64)
+    throw new MillraceError('internal', `A version's position must fit 64 unsigned bits, not ${value}.`);
+  return value.toString(16).padStart(width, '0');
+}
+
+/** Reads a version back from a store or a file. @throws MillraceError `internal` for any other string. */
+export function parseVersion(text: string): Version {
+  if (!shape.test(text)) throw new MillraceError('internal', `Not a version: ${JSON.stringify(text)}.`);
+  return text as Version;
+}
+
+/** The least version that is greater than this one, in the same epoch. */
+export function nextVersion(version: Version): Version {
+  const [epoch, position, index] = version.split('.').map((part) => BigInt(`0x${part}`)) as [
+    bigint,
+    bigint,
+    bigint,
+  ];
+  const next = index + 1n;
+  return next < limit64 ? versionOf(Number(epoch), position, next) : versionOf(Number(epoch), position + 1n);
+}
+
+/** The greater of two versions; an absent one is below all. */
+export function laterVersion(a: Version | undefined, b: Version | undefined): Version | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a > b ? a : b;
+}

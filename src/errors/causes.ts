@@ -1,0 +1,9 @@
+/** The messages of an error and of its causes, outermost first, at most `depth` of them. */
+export function causeMessages(error: unknown, depth = 8): string[] {
+  const messages: string[] = [];
+  for (let at: unknown = error; at !== undefined && at !== null && messages.length < depth;) {
+    messages.push(at instanceof Error ? at.message : String(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return messages;
+}

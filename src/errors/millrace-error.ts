@@ -1,0 +1,27 @@
+import type { ErrorCode } from './codes.js';
+
+export interface ErrorDetails {
+  readonly cause?: unknown;
+  /** What the operator can do about it, as one sentence. */
+  readonly hint?: string;
+}
+
+/** The one error class. `code` says what happened; `message` says what, where; `hint` says how to mend it. */
+export class MillraceError extends Error {
+  override readonly name = 'MillraceError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+  }
+
+  /** The error itself when it is classified already, else an `internal` one around it. */
+  static from(error: unknown): MillraceError {
+    if (error instanceof MillraceError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    return new MillraceError('internal', message, { cause: error });
+  }
+}
