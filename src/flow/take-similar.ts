@@ -25,9 +25,12 @@ export function takeSimilar<Item extends Sized>(queue: Item[], budget: BatchBudg
     count <= budget.maxItems && count * greatest <= budget.maxCost;
   for (;;) {
     const count = to - from + 1;
-    const longer = window[to];
-    if (from > 0 && fits(count, window[to - 1]!.size)) from -= 1;
-    else if (longer !== undefined && fits(count, longer.size)) to += 1;
+    const [shorter, longer] = [window[from - 1], window[to]];
+    const longerIsNearer =
+      longer !== undefined &&
+      (shorter === undefined || longer.size - oldest.size <= oldest.size - shorter.size);
+    if (longerIsNearer && fits(count, longer.size)) to += 1;
+    else if (shorter !== undefined && fits(count, window[to - 1]!.size)) from -= 1;
     else break;
   }
   const taken = new Set(window.slice(from, to));
