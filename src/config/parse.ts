@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
 import { explainIssues } from './explain.js';
@@ -38,7 +38,7 @@ export function parsePipeline(
     failed: connectorSpec(failed),
     limits,
     models: {
-      cacheFolder: models.cacheFolder ?? join(cacheFolder, 'models'),
+      cacheFolder: models.cacheFolder === undefined ? cacheFolder : resolve(baseFolder, models.cacheFolder),
       offline: models.offline,
       hubUrl: models.hubUrl,
       token: models.token,

@@ -12,7 +12,10 @@ export type RunEvent =
       readonly type: 'settled';
       readonly documentId: string;
       readonly outcome: OutcomeKind;
+      /** Chunks that went through the model. */
       readonly embedded: number;
+      /** UTF-16 code units of the text that the source handed over. */
+      readonly characters: number;
     }
   | {
       readonly type: 'failed';

@@ -148,7 +148,8 @@ class Loop {
     const outcome = await this.#order.run(element.id, () => processElement(element, this.#tasks));
     this.#tally.add(outcome);
     const embedded = outcome.kind === 'stored' ? outcome.embedded : 0;
-    this.#options.report({ type: 'settled', documentId: element.id, outcome: outcome.kind, embedded });
+    const characters = element.kind === 'document' ? element.text.length : 0;
+    this.#options.report({ type: 'settled', documentId: element.id, outcome: outcome.kind, embedded, characters });
     return outcome;
   }
 
