@@ -46,12 +46,12 @@ export function cover(
   }
   return passages;
 
-  /** The cluster of the first character from `from` on that is not blank. */
+  /** The cluster of the first character from `from` on that is not blank; a mark may make a space part of it. */
   function firstCluster(from: number): number {
     const at = skipBlank(text, from);
     if (at >= text.length) return text.length;
-    const boundary = clusters.before(at, from);
-    return boundary < 0 ? from : boundary;
+    const boundary = Math.max(from, clusters.before(at, from));
+    return boundary === at || leavesRoom(boundary, boundary) ? boundary : at;
   }
 
   function furthestEnd(start: number): number {
