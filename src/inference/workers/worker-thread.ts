@@ -38,7 +38,8 @@ interface Owed {
 
 /** @param onEnd called once, when the thread has ended for whatever reason, after its calls were rejected */
 export function startWorkerThread(name: string, onEnd: () => void): WorkerThread {
-  const worker = new Worker(new URL('./worker-main.js', import.meta.url), { name });
+  // Flags that only the main program can have (--input-type, loaders) would keep the thread from starting.
+  const worker = new Worker(new URL('./worker-main.js', import.meta.url), { name, execArgv: [] });
   worker.unref();
   const owed = new Map<number, Owed>();
   const known = new Set<number>();
