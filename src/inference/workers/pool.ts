@@ -43,12 +43,20 @@ export interface WorkerPoolOptions {
 }
 
 interface Waiting {
+  /** It may only be sent to an idle worker: it hands over buffers, or was sent in vain before. */
+  alone: boolean;
   send(thread: WorkerThread): Promise<void>;
   reject(error: unknown): void;
 }
 
 /** How long services may take to close before their thread is ended by force. */
 const graceMs = 10_000;
+
+/**
+ * A worker whose last call was shorter than this is sent its next call before it has answered, so that it need not wait
+ * for a busy main thread between two. After a longer call that would only keep the next one from another worker.
+ */
+const shortMs = 20;
 
 export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
   if (!Number.isInteger(size) || size < 1)
@@ -61,20 +69,25 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
   let services = 0;
   let closed: Promise<void> | undefined;
 
-  function idleThread(): WorkerThread | undefined {
+  function threadFor({ alone }: Waiting): WorkerThread | undefined {
     for (const thread of threads) if (thread.owed === 0) return thread;
-    if (threads.size === size) return undefined;
-    started += 1;
-    const thread = startWorkerThread(`millrace-${started}`, () => threads.delete(thread));
-    threads.add(thread);
-    return thread;
+    if (threads.size < size) {
+      started += 1;
+      const thread = startWorkerThread(`millrace-${started}`, () => threads.delete(thread));
+      threads.add(thread);
+      return thread;
+    }
+    if (alone) return undefined;
+    for (const thread of threads) if (thread.owed === 1 && thread.lastMs < shortMs) return thread;
+    return undefined;
   }
 
   function dispatch() {
-    while (waiting.length > 0) {
-      const thread = idleThread();
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const thread = threadFor(next);
       if (thread === undefined) return;
-      void waiting.shift()!.send(thread).finally(dispatch);
+      waiting.shift();
+      void next.send(thread).finally(dispatch);
     }
   }
 
@@ -86,14 +99,16 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
       if (closed !== undefined) return Promise.reject<Result>(poolClosed());
       if (released !== undefined)
         return Promise.reject<Result>(new MillraceError('internal', 'The service was released.'));
-      if (signal?.aborted) return Promise.reject<Result>(signal.reason as Error);
       const result = new Promise<Result>((resolve, reject) => {
         const entry: Waiting = {
+          alone: transfer.length > 0,
           async send(thread) {
             signal?.removeEventListener('abort', onAbort);
             try {
               if (!thread.knows(id)) thread.define(id, module.href, options);
-              resolve((await thread.call(id, method, payload, transfer)) as Result);
+              const end = await thread.call(id, method, payload, transfer);
+              if (end.done) resolve(end.value as Result);
+              else again();
             } catch (error) {
               reject(MillraceError.from(error));
             }
@@ -103,12 +118,21 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
             reject(error as Error);
           },
         };
+        function again() {
+          entry.alone = true;
+          enqueue('first');
+        }
+        function enqueue(place: 'first' | 'last') {
+          if (signal?.aborted) return reject(signal.reason as Error);
+          signal?.addEventListener('abort', onAbort, { once: true });
+          if (place === 'first') waiting.unshift(entry);
+          else waiting.push(entry);
+        }
         function onAbort() {
           waiting.splice(waiting.indexOf(entry), 1);
           entry.reject(signal!.reason);
         }
-        signal?.addEventListener('abort', onAbort, { once: true });
-        waiting.push(entry);
+        enqueue('last');
       });
       calls.set(result, id);
       result.catch(() => undefined).finally(() => calls.delete(result));

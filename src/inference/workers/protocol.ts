@@ -15,7 +15,7 @@ export type Request =
   /** Closes every service and ends the thread. Has no answer but its end. */
   | { readonly kind: 'close' };
 
-/** A worker's answer to the request with this id. */
+/** A worker's answer to the request with this id; `ms` is the time it took there, waiting excluded. */
 export type Response =
-  | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
+  | { readonly kind: 'value'; readonly id: number; readonly value: unknown; readonly ms: number }
+  | { readonly kind: 'error'; readonly id: number; readonly error: WireError; readonly ms: number };

@@ -4,6 +4,7 @@ import { toWire } from '../../errors/wire.js';
 import { createHostedServices } from './hosted-services.js';
 import type { Request, Response } from './protocol.js';
 import { createResourceTable } from './resources.js';
+import type { Reply } from './service.js';
 
 /** The entry of every worker thread: does what it is asked, one request after the other. */
 const port = parentPort;
@@ -11,8 +12,15 @@ if (port === null) throw new MillraceError('internal', 'worker-main is the entry
 const services = createHostedServices(createResourceTable());
 let last: Promise<void> = Promise.resolve();
 
-function answer(response: Response) {
-  port!.postMessage(response);
+async function answer(id: number, work: () => Promise<Reply>): Promise<void> {
+  const start = performance.now();
+  const post = (response: Response, transfer?: Reply['transfer']) => port!.postMessage(response, transfer);
+  try {
+    const { value, transfer } = await work();
+    post({ kind: 'value', id, value, ms: performance.now() - start }, transfer);
+  } catch (error) {
+    post({ kind: 'error', id, error: toWire(error), ms: performance.now() - start });
+  }
 }
 
 async function handle(request: Request): Promise<void> {
@@ -21,21 +29,10 @@ async function handle(request: Request): Promise<void> {
       services.define(request.service, request.module, request.options);
       return;
     case 'call':
-      try {
-        const { value, transfer } = await services.call(request.service, request.method, request.payload);
-        const response: Response = { kind: 'value', id: request.id, value };
-        port!.postMessage(response, transfer);
-      } catch (error) {
-        answer({ kind: 'error', id: request.id, error: toWire(error) });
-      }
+      await answer(request.id, () => services.call(request.service, request.method, request.payload));
       return;
     case 'release':
-      try {
-        await services.release(request.service);
-        answer({ kind: 'value', id: request.id, value: undefined });
-      } catch (error) {
-        answer({ kind: 'error', id: request.id, error: toWire(error) });
-      }
+      await answer(request.id, async () => ({ value: await services.release(request.service) }));
       return;
     case 'close':
       await services.closeAll();

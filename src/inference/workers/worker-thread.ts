@@ -7,10 +7,13 @@ import type { Request, Response } from './protocol.js';
 export interface WorkerThread {
   /** Requests sent and not yet answered. */
   readonly owed: number;
+  /** How long the last answered request took there, in ms; infinite before the first. */
+  readonly lastMs: number;
   /** Makes a service known to the thread, once. */
   define(service: number, module: string, options: unknown): void;
   knows(service: number): boolean;
   /**
+   * Requests are done in the order in which they are sent.
    * @throws MillraceError what the service threw; `worker_crashed` when the thread ended before it answered; `internal`
    * when the payload cannot be cloned
    */
@@ -19,26 +22,31 @@ export interface WorkerThread {
     method: string,
     payload: unknown,
     transfer: readonly Transferable[],
-  ): Promise<unknown>;
+  ): Promise<CallEnd>;
   release(service: number): Promise<void>;
   /** Closes the services after what is under way; ends the thread by force when that takes over `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
+/** `done` is false when the thread ended before it came to this call: it may be sent again, to another thread. */
+export type CallEnd = { readonly done: true; readonly value: unknown } | { readonly done: false };
+
 interface Owed {
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (end: CallEnd) => void;
   readonly reject: (error: MillraceError) => void;
 }
 
 /** @param onEnd called once, when the thread has ended for whatever reason, after its calls were rejected */
 export function startWorkerThread(name: string, onEnd: () => void): WorkerThread {
-  const worker = new Worker(new URL('./worker-main.js', import.meta.url), { name });
+  // Flags that only the main program can have (--input-type, loaders) would keep the thread from starting.
+  const worker = new Worker(new URL('./worker-main.js', import.meta.url), { name, execArgv: [] });
   worker.unref();
   const owed = new Map<number, Owed>();
   const known = new Set<number>();
   let nextId = 0;
   let ended = false;
   let fault: unknown;
+  let lastMs = Infinity;
 
   function settle(id: number): Owed | undefined {
     const entry = owed.get(id);
@@ -48,8 +56,9 @@ export function startWorkerThread(name: string, onEnd: () => void): WorkerThread
   }
 
   worker.on('message', (response: Response) => {
+    lastMs = response.ms;
     const entry = settle(response.id);
-    if (response.kind === 'value') entry?.resolve(response.value);
+    if (response.kind === 'value') entry?.resolve({ done: true, value: response.value });
     else entry?.reject(fromWire(response.error));
   });
   worker.on('error', (error) => {
@@ -62,24 +71,16 @@ export function startWorkerThread(name: string, onEnd: () => void): WorkerThread
   const end = new Promise<void>((resolve) => {
     worker.once('exit', (code) => {
       ended = true;
-      for (const { reject } of owed.values())
-        reject(
-          new MillraceError(
-            'worker_crashed',
-            `Worker thread ${name} ended (exit code ${code}) before it answered.`,
-            {
-              cause: fault,
-              hint: 'A new thread takes its place. If it keeps ending, look for memory limits or a faulty model file.',
-            },
-          ),
-        );
+      const [running, ...unstarted] = owed.values();
+      running?.reject(crashed(name, code, fault));
+      for (const { resolve } of unstarted) resolve({ done: false });
       owed.clear();
       onEnd();
       resolve();
     });
   });
 
-  function ask(make: (id: number) => Request, transfer: readonly Transferable[]): Promise<unknown> {
+  function ask(make: (id: number) => Request, transfer: readonly Transferable[]): Promise<CallEnd> {
     return new Promise((resolve, reject) => {
       const id = nextId++;
       owed.set(id, { resolve, reject });
@@ -97,6 +98,9 @@ export function startWorkerThread(name: string, onEnd: () => void): WorkerThread
   return {
     get owed() {
       return owed.size;
+    },
+    get lastMs() {
+      return lastMs;
     },
     define(service, module, options) {
       worker.postMessage({ kind: 'define', service, module, options } satisfies Request);
@@ -118,4 +122,15 @@ export function startWorkerThread(name: string, onEnd: () => void): WorkerThread
       clearTimeout(timer);
     },
   };
+}
+
+function crashed(name: string, code: number, cause: unknown): MillraceError {
+  return new MillraceError(
+    'worker_crashed',
+    `Worker thread ${name} ended (exit code ${code}) before it answered.`,
+    {
+      cause,
+      hint: 'A new thread takes its place. If it keeps ending, look for memory limits or a faulty model file.',
+    },
+  );
 }
