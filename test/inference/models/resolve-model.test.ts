@@ -8,7 +8,11 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Notice } from '../../../src/contracts/context.js';
 import { listModels } from '../../../src/inference/models/list-models.js';
-import { resolveModel, type ResolveModelOptions } from '../../../src/inference/models/resolve-model.js';
+import {
+  bundledFolder,
+  resolveModel,
+  type ResolveModelOptions,
+} from '../../../src/inference/models/resolve-model.js';
 import { verifyModel } from '../../../src/inference/models/verify-model.js';
 import { startHub, type HubDouble, type HubRepository } from '../../support/hub.js';
 
@@ -323,4 +327,15 @@ describe('a folder', () => {
     await expect(resolve('bundled', { revision: 'main' })).rejects.toMatchObject({ code: 'config_invalid' });
     await expect(resolve('../up', { revision: 'main' })).rejects.toMatchObject({ code: 'config_invalid' });
   });
+});
+
+test('the bundled model is whole', async () => {
+  const select = () => ['model.safetensors', 'tokenizer.json', 'config.json'];
+  const model = await resolve('bundled', { select, offline: true });
+  expect(model).toMatchObject({ name: 'bundled', path: bundledFolder() });
+  const checks = await verifyModel(model.path);
+  expect(checks.filter(({ state }) => state === 'intact').map(({ path }) => path)).toEqual(
+    expect.arrayContaining(select()),
+  );
+  expect(hub.requests).toEqual([]);
 });

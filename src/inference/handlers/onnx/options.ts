@@ -26,9 +26,9 @@ export const onnxOptions = z.strictObject({
     .int()
     .min(1)
     .max(256)
-    .default(1)
+    .optional()
     .describe(
-      'Threads of each worker inside one batch. More workers with one thread each are faster than the reverse.',
+      'Threads of each worker inside one batch. Default: the cores that the workers leave over, at least 1; more workers with one thread each are faster than the reverse.',
     ),
   prompts: z
     .strictObject({

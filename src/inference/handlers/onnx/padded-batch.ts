@@ -16,14 +16,13 @@ export interface PaddedBatch {
 
 /**
  * Puts special tokens around each text, cuts what is over `maxTokens`, and pads to the longest row.
- * @param maxTokens more than there are special tokens
  */
 export function padBatch(
   texts: readonly Int32Array[],
   { before, after }: SpecialTokens,
   maxTokens: number,
 ): PaddedBatch {
-  const room = maxTokens - before.length - after.length;
+  const room = Math.max(0, maxTokens - before.length - after.length);
   const counts = Int32Array.from(
     texts,
     ({ length }) => Math.min(length, room) + before.length + after.length,

@@ -18,6 +18,10 @@ const inputs = {
   position_ids: ({ ids, length }) => new Int32Array(ids.length).map((_, at) => at % length),
 } as const satisfies Record<string, (batch: PaddedBatch) => Int32Array>;
 
+function isKnown(name: string): name is keyof typeof inputs {
+  return Object.hasOwn(inputs, name);
+}
+
 /** Names that exporters give the token vectors, shape [batch, sequence, width]. */
 const outputs = ['last_hidden_state', 'token_embeddings'] as const;
 
@@ -46,16 +50,14 @@ export async function openSession(file: string, threads: number): Promise<OnnxSe
     });
   }
 
-  const asked = session.inputMetadata.map((input) => {
-    const value = inputs[input.name as keyof typeof inputs];
-    if (value === undefined) throw unsupported(`the input ${input.name}`);
-    if (!input.isTensor || (input.type !== 'int64' && input.type !== 'int32')) {
-      throw unsupported(`the input ${input.name} in another type than int64 or int32`);
-    }
-    return { name: input.name, type: input.type, value };
-  });
-  const output = outputs.find((name) => session.outputNames.includes(name));
-  if (output === undefined) throw unsupported(`no output ${outputs.join(' or ')}`);
+  let graph: ReturnType<typeof readGraph>;
+  try {
+    graph = readGraph(session);
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
+  const { asked, output } = graph;
 
   return {
     async run(batch) {
@@ -79,6 +81,19 @@ export async function openSession(file: string, threads: number): Promise<OnnxSe
     },
     close: () => session.release(),
   };
+
+  function readGraph({ inputMetadata, outputNames }: InferenceSession) {
+    const asked = inputMetadata.map((input) => {
+      if (!isKnown(input.name)) throw unsupported(`the input ${input.name}`);
+      if (!input.isTensor || (input.type !== 'int64' && input.type !== 'int32')) {
+        throw unsupported(`the input ${input.name} in another type than int64 or int32`);
+      }
+      return { name: input.name, type: input.type, value: inputs[input.name] };
+    });
+    const output = outputs.find((name) => outputNames.includes(name));
+    if (output === undefined) throw unsupported(`no output ${outputs.join(' or ')}`);
+    return { asked, output };
+  }
 
   function unsupported(what: string): MillraceError {
     return new MillraceError('model_unsupported', `The graph ${file} has ${what}`, {
