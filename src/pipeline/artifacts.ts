@@ -8,6 +8,7 @@ import type { StoreCount } from '../contracts/store.js';
 import { identityDigest } from '../inference/identity.js';
 import { differences } from './differences.js';
 import type { PipelineSpec } from './spec.js';
+import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 
 /** What a filled store remembers of the chain that filled it. */
 export interface ChainArtifact {
@@ -21,12 +22,13 @@ export interface ChainArtifact {
 
 const artifactName = 'chain';
 
-export function describeChain(spec: PipelineSpec, identity: ModelIdentity): ChainArtifact {
+/** @param chunker with every default filled in, so that a later default is no change of the chain */
+export function describeChain(spec: PipelineSpec, chunker: ChunkerSpec, identity: ModelIdentity): ChainArtifact {
   return {
     format: 1,
     chain: {
       enrich: spec.enrich.map(({ name, version }) => ({ name, version })),
-      chunk: asJson(spec.chunk),
+      chunk: asJson(chunker),
       model: identityDigest(identity),
     },
     identity,

@@ -10,6 +10,7 @@ import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.
 import type { Chain } from '../pipeline/document-task.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createChunker } from '../transforms/chunk/pooled-chunker.js';
+import { fitToModel } from '../pipeline/fit-to-model.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { openModel, openPool } from './open-model.js';
@@ -50,12 +51,20 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
     const model = await openModel(spec.embed, spec, pool, context);
-    const artifact = describeChain(spec, model.identity);
+    const fitted = fitToModel(spec.chunk, model, report);
+    const artifact = describeChain(spec, fitted, model.identity);
     await store.prepare({ width: model.identity.width });
     await agreeOnChain(store.artifacts, artifact, () => store.count());
 
     const signal = stop.aborting;
-    const chunker = createChunker({ spec: spec.chunk, model, pool, clock, signal, report });
+    const chunker = createChunker({
+      chunker: fitted,
+      tokenizer: model.tokenizer,
+      pool,
+      clock,
+      signal,
+      report,
+    });
     const embedder = createEmbedder({ model, role: 'document', clock, signal, report });
     const chain: Chain = {
       enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
