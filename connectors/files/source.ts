@@ -40,6 +40,7 @@ async function* deliveries(
   const released = new AbortController();
   let total: number | undefined;
   let handed = 0;
+  let measuring: Promise<void> | undefined;
   const report: ReadReport = {
     spare: (prefix) => spared.add(prefix),
     notify: (notice: Notice) => {
@@ -57,7 +58,7 @@ async function* deliveries(
   };
   const reader: Reader = { folder, fields: config.jsonl, context, clock, report };
   try {
-    void measureFolder(folder, AbortSignal.any([context.signal, released.signal])).then(
+    measuring = measureFolder(folder, AbortSignal.any([context.signal, released.signal])).then(
       (bytes) => {
         if (!released.signal.aborted) total = bytes;
       },
@@ -70,5 +71,6 @@ async function* deliveries(
     if (context.watch) yield* watchFolder(reader, known, spared, config.pollMs);
   } finally {
     released.abort();
+    await measuring;
   }
 }
