@@ -12,8 +12,11 @@ export async function temporaryFolder(): Promise<string> {
 
 /** Writes files by relative path, with the folders they need. */
 export async function writeFiles(root: string, files: Record<string, string | Uint8Array>): Promise<void> {
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), content);
-  }
+  const entries = Object.entries(files);
+  for (const folder of new Set(entries.map(([path]) => dirname(join(root, path)))))
+    await mkdir(folder, { recursive: true });
+  for (let at = 0; at < entries.length; at += 100)
+    await Promise.all(
+      entries.slice(at, at + 100).map(([path, content]) => writeFile(join(root, path), content)),
+    );
 }
