@@ -65,7 +65,7 @@ export function listUnnamedSql(
 
 const inScope = `pipeline = $1 and source = $2 and state = 'stored'
   and document_id >= $3 and starts_with(document_id, $3)
-  and not exists (select from unnest($4::text[]) as except (prefix) where starts_with(document_id, except.prefix))`;
+  and not exists (select from unnest($4::text[]) as outside (prefix) where starts_with(document_id, outside.prefix))`;
 const unnamed = 'version < $5 and (failed_version is null or failed_version < $5)';
 
 function scopeValues(pipeline: string, { source, prefix, except, since }: SweepScope): SqlValue[] {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readdir, unlink } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { claimSuffix, findClaim, isCode, kernelMark, ownerFolder } from './owner-lookup.js';
 import { withShortPath } from './short-path.js';
@@ -18,7 +19,8 @@ export interface Claim {
  * A claim is a listening Unix socket in the folder. The kernel ends it with the process, however that dies, and a
  * connection shows whether it lives, also from another container on the same kernel. It gets its name only once it
  * listens, so a socket that refuses is dead for good and may be removed by anyone. Each claimant first listens, then
- * looks at all others, and yields when one lives: of two that come at once at most one stays.
+ * looks at all others, and holds the folder only when none lives: of two that come at once at most one can see that.
+ * Meanwhile the first by name waits for the others, and those yield.
  * @param onSocket gets each connection; a process that only looks hangs up at once
  */
 export async function claimFolder(
@@ -58,12 +60,16 @@ export async function claimFolder(
     await closed;
   };
   try {
-    const other = await findClaim(folder, name + claimSuffix);
-    if (other === undefined) {
-      await removeLeftovers(owners, name);
-      return { release };
+    for (let look = 0; look < looks; look++) {
+      const other = await findClaim(folder, name + claimSuffix);
+      if (other === undefined) {
+        await removeLeftovers(owners, name);
+        return { release };
+      }
+      other.socket.destroy();
+      if (other.name < name) break;
+      await delay(lookEveryMs);
     }
-    other.destroy();
   } catch (error) {
     await release();
     throw error;
@@ -71,6 +77,10 @@ export async function claimFolder(
   await release();
   return undefined;
 }
+
+/** How often, and how long in all, the first of several claimants waits for the others to yield. */
+const lookEveryMs = 20;
+const looks = 50;
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {

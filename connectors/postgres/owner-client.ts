@@ -20,8 +20,9 @@ const greetMs = 120_000;
  * @throws MillraceError `store_locked` when the owner does not answer or is another version of Millrace
  */
 export async function joinOwner(folder: string, signal?: AbortSignal): Promise<StoreSession | undefined> {
-  const socket = await findClaim(folder);
-  if (socket === undefined) return undefined;
+  const claim = await findClaim(folder);
+  if (claim === undefined) return undefined;
+  const { socket } = claim;
   let onFrame = (_message: unknown) => {};
   const read = frameReader(({ message }) => onFrame(message));
   socket.on('data', read);

@@ -12,17 +12,22 @@ export function ownerFolder(folder: string): string {
   return join(folder, 'owner');
 }
 
+export interface LivingClaim {
+  readonly name: string;
+  readonly socket: Socket;
+}
+
 /**
- * A connection to a living claim on the folder, or undefined when there is none. Dead ones are removed.
+ * The living claim on the folder, of several the first by name, or undefined when there is none. Dead ones are removed.
  * @param own a claim to leave out
  * @throws MillraceError `store_locked` when a claim belongs to another machine, of which we cannot tell whether it lives
  */
-export async function findClaim(folder: string, own?: string): Promise<Socket | undefined> {
+export async function findClaim(folder: string, own?: string): Promise<LivingClaim | undefined> {
   const owners = ownerFolder(folder);
   for (const name of await claims(owners)) {
     if (name === own) continue;
     const socket = await tryConnect(owners, name);
-    if (socket !== undefined) return socket;
+    if (socket !== undefined) return { name, socket };
     await checkForeign(owners, name);
     await unlink(join(owners, name)).catch(() => undefined);
   }
@@ -31,7 +36,7 @@ export async function findClaim(folder: string, own?: string): Promise<Socket | 
 
 async function claims(owners: string): Promise<string[]> {
   try {
-    return (await readdir(owners)).filter((name) => name.endsWith(claimSuffix));
+    return (await readdir(owners)).filter((name) => name.endsWith(claimSuffix)).sort();
   } catch (error) {
     if (isCode(error, 'ENOENT')) return [];
     throw error;
@@ -45,8 +50,8 @@ async function tryConnect(owners: string, name: string): Promise<Socket | undefi
       return await withShortPath(owners, (short) => connected(join(short, name)));
     } catch (error) {
       if (isCode(error, 'ECONNREFUSED') || isCode(error, 'ENOENT')) return undefined;
-      // A living owner with a full queue; anything else, too, says that it is not known to be dead.
-      if (isCode(error, 'EAGAIN') && attempt < 50) {
+      // A full queue, or an end at this very moment; anything else, too, says that it is not known to be dead.
+      if ((isCode(error, 'EAGAIN') || isCode(error, 'ECONNRESET')) && attempt < 50) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         continue;
       }

@@ -30,7 +30,8 @@ export function openPgConnection(
     keepAlive: true,
     application_name: 'millrace',
   });
-  const where = `Postgres at ${pool.options.host ?? 'localhost'}:${pool.options.port ?? 5432}`;
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  const where = `Postgres at ${host}:${port}/${database ?? ''}`;
   const underWay = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 

@@ -8,7 +8,6 @@ import type { SqlRow, SqlStep } from './connection.js';
 import { claimFolder, type Claim } from './owner-claim.js';
 import { serveSocket } from './owner-server.js';
 import { databaseExists } from './data-folder.js';
-import { createDatabase, openDatabase } from './pglite-database.js';
 import { classifySqlError } from './sql-error.js';
 import type { AnswerMessage, RequestMessage, StoreRequest, StoreResult } from './store-request.js';
 
@@ -40,7 +39,7 @@ function enqueue(request: StoreRequest): Promise<StoreResult> {
 
 async function handle(request: StoreRequest): Promise<StoreResult> {
   if (request.kind === 'create') {
-    if (!(await databaseExists(folder))) await createDatabase(folder);
+    if (!(await databaseExists(folder))) await (await engine()).createDatabase(folder);
     return [];
   }
   database ??= await opened();
@@ -56,11 +55,14 @@ async function handle(request: StoreRequest): Promise<StoreResult> {
 }
 
 async function opened(): Promise<PGlite> {
-  if (await databaseExists(folder)) return openDatabase(folder);
+  if (await databaseExists(folder)) return (await engine()).openDatabase(folder);
   throw new MillraceError('store_layout', `There is no store in ${folder} yet.`, {
     hint: 'Fill it first: `millrace run`.',
   });
 }
+
+/** Loaded once the claim is decided: it takes longer than that. */
+const engine = () => import('./pglite-database.js');
 
 function crash(error: unknown): never {
   throw error;

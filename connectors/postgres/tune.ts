@@ -47,7 +47,7 @@ interface IndexState {
 function stateSql(names: TableNames, pipeline: string, threshold: number): SqlStatement {
   return {
     text: `select (select count(*)::int from (
-                     select from ${names.chunks} where pipeline = $1 limit $2) as some) as chunks,
+                     select from ${names.chunks} where pipeline = $1 limit $2) as first) as chunks,
                   exists (select from pg_index where indexrelid = to_regclass($3) and not indisvalid) as half_built,
                   exists (select from pg_stat_progress_create_index
                           where index_relid = to_regclass($3)) as building`,
