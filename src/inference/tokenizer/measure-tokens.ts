@@ -38,11 +38,11 @@ export function measureTokens(tokenizer: Tokenizer, encoding: Encoding): TokenMe
 
   function fit(start: number, budget: number, limit: number): number {
     if (start >= limit || tokens(start, limit) <= budget) return Math.max(start, limit);
-    const { first, leftEnd } = tokenRange(encoding, start, limit);
+    const { first, leftEnd, past: whole } = tokenRange(encoding, start, limit);
     const left = partCost(start, leftEnd);
     if (left > budget) return fitInside(start, start, budget, leftEnd);
     const most = before[first]! + budget - left;
-    let past = lastAtMost(before, most);
+    let past = Math.min(whole, lastAtMost(before, most));
     // Tokens that share a character or a segment stay together.
     while (past > first && kinds[past] === tokenKind.inside && ends[past - 1]! > starts[past]!) past--;
     if (past > first || left > 0) return Math.min(limit, starts[past] ?? limit);
