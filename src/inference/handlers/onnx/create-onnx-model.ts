@@ -87,7 +87,8 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
         const payload = texts.map((text) => withPrompt(text, prompts[role]));
         const { vectors, truncated } = await service.call<OnnxVectors>('embed', payload, { signal });
         if (truncated > 0) onNotice?.(cut(truncated, role, maxTokens));
-        return texts.map((_, row) => vectors.subarray(row * width, (row + 1) * width));
+        // Each has its own memory: a view that is sent to another thread would take the whole batch along.
+        return texts.map((_, row) => vectors.slice(row * width, (row + 1) * width));
       },
       close: () => service.release(),
     };
