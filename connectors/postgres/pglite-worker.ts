@@ -39,7 +39,7 @@ function enqueue(request: StoreRequest): Promise<StoreResult> {
 
 async function handle(request: StoreRequest): Promise<StoreResult> {
   if (request.kind === 'create') {
-    if (!(await databaseExists(folder))) await (await engine()).createDatabase(folder);
+    if (!(await databaseExists(folder))) await (await import('./pglite-create.js')).createDatabase(folder);
     return [];
   }
   database ??= await opened();
@@ -54,15 +54,13 @@ async function handle(request: StoreRequest): Promise<StoreResult> {
   }
 }
 
+/** The engine is loaded only now: that takes longer than the claim. */
 async function opened(): Promise<PGlite> {
-  if (await databaseExists(folder)) return (await engine()).openDatabase(folder);
+  if (await databaseExists(folder)) return (await import('./pglite-database.js')).openDatabase(folder);
   throw new MillraceError('store_layout', `There is no store in ${folder} yet.`, {
     hint: 'Fill it first: `millrace run`.',
   });
 }
-
-/** Loaded once the claim is decided: it takes longer than that. */
-const engine = () => import('./pglite-database.js');
 
 function crash(error: unknown): never {
   throw error;
