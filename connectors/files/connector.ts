@@ -1,7 +1,7 @@
 import type { Connector } from '../../src/contracts/connector.js';
 import { filesFailedConfig, filesSourceConfig } from './config.js';
 
-/** Folders as a source of documents, and as the place of failed elements. */
+/** `source: { files: … }` and `failed: { files: … }` */
 export const files: Connector = {
   source: {
     schema: filesSourceConfig,

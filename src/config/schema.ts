@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Connector } from '../contracts/connector.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
-import { modelSchema } from '../inference/model-schema.js';
+import { modelSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
 
 /** Connectors by name. */
@@ -27,7 +27,7 @@ const enrichSchema = z
 const stepSchema = z.union([
   z.strictObject({ enrich: enrichSchema }),
   z.strictObject({ chunk: chunkerSchema }),
-  z.strictObject({ embed: modelSchema }),
+  z.strictObject({ embed: modelSpec }),
 ]);
 
 const limitsSchema = z.strictObject({

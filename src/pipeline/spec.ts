@@ -1,5 +1,5 @@
 import type { EnrichBatch } from '../contracts/document-transform.js';
-import type { ModelSpec } from '../inference/load-model.js';
+import type { ModelSpec } from '../inference/model-spec.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 
 /** A pipeline as plain data (but for enrichments, which are functions): checked, with every default filled in. */

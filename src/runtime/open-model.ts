@@ -1,5 +1,6 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
-import { loadEmbeddingModel, type ModelSpec } from '../inference/load-model.js';
+import { loadEmbeddingModel } from '../inference/load-model.js';
+import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultWorkerCount } from '../inference/workers/cores.js';
 import { createWorkerPool, type WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';

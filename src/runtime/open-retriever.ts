@@ -42,9 +42,7 @@ export async function openPipelineRetriever(
       throw new MillraceError(
         'artifact_mismatch',
         `The store holds vectors of the model "${stored.identity.name}", the configuration names "${model.identity.name}":\n` +
-          describeDifference(stored.identity, model.identity)
-            .map((line) => `  ${line}`)
-            .join('\n'),
+          describeDifference(stored.identity, model.identity),
         { hint: 'Query with the model that filled the store, or fill another store with this model.' },
       );
     return createRetriever({ store, model, clock: systemClock, release: () => releasers.release() });

@@ -12,7 +12,7 @@ import type { Report, RunSummary } from '../observability/events.js';
 import { createBatchedSink } from '../pipeline/batched-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
 import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
-import { createObserve } from './observe.js';
+import { createObservation, type Observation } from './observation.js';
 import { sweep } from './sweep.js';
 import { Tally } from './tally.js';
 
@@ -45,7 +45,7 @@ export async function runLoop(options: RunLoopOptions): Promise<RunSummary> {
 class Loop {
   readonly #options: RunLoopOptions;
   readonly #tasks: ElementTaskContext;
-  readonly #observe: ReturnType<typeof createObserve>;
+  readonly #versions: Observation;
   readonly #admission: Admission;
   readonly #order = new KeyedOrder();
   readonly #tally = new Tally();
@@ -58,7 +58,7 @@ class Loop {
     const batched = createBatchedSink({ sink, clock, signal, report });
     this.#options = options;
     this.#admission = new Admission(limits);
-    this.#observe = createObserve(batched, clock);
+    this.#versions = createObservation(batched, clock);
     this.#tasks = {
       pipeline,
       source: source.name,
@@ -87,12 +87,12 @@ class Loop {
   }
 
   async #readAll(): Promise<void> {
-    const { source, watch, limits, stop } = this.#options;
+    const { source, watch, limits, allowMassDeletion, stop } = this.#options;
     const context = {
       signal: stop.draining,
       watch,
       maxItemBytes: limits.maxItemBytes,
-      observe: this.#observe,
+      observe: this.#versions.observe,
     };
     try {
       for await (const delivery of source.deliveries(context)) {
@@ -159,7 +159,7 @@ class Loop {
       sink,
       source: source.name,
       scope,
-      observe: this.#observe,
+      observe: this.#versions.observe,
       allowMassDeletion,
       signal: stop.aborting,
     };

@@ -2,6 +2,7 @@ import type { PassScope } from '../contracts/source.js';
 import type { Sink, SweepScope } from '../contracts/sink.js';
 import type { Deletion } from '../elements/document.js';
 import type { Version } from '../elements/version.js';
+import { isMassDeletion } from '../elements/mass-deletion.js';
 import { MillraceError } from '../errors/millrace-error.js';
 
 export interface SweepOptions {
@@ -14,9 +15,6 @@ export interface SweepOptions {
   readonly signal: AbortSignal;
 }
 
-/** More than this share **and** this number of documents gone at once stops the run. */
-const guardShare = 0.3;
-const guardCount = 20;
 const page = 500;
 
 /**
@@ -27,7 +25,7 @@ export async function* sweep(options: SweepOptions): AsyncGenerator<Deletion[]> 
   const { sink, source, observe, signal } = options;
   const scope: SweepScope = { source, ...options.scope };
   const { stored, unnamed } = await sink.countUnnamed(scope);
-  if (unnamed > guardCount && unnamed > stored * guardShare && !options.allowMassDeletion)
+  if (isMassDeletion(unnamed, stored) && !options.allowMassDeletion)
     throw new MillraceError(
       'mass_deletion',
       `${unnamed} of ${stored} documents of the source "${source}" are gone at once. Nothing was deleted.`,
