@@ -67,10 +67,11 @@ function thousandTexts(tokensOf: (text: string) => number): string[] {
     const tokens = tokensOf(text);
     return tokens > 256 && tokens <= 512;
   });
-  const short = paragraphs.filter(({ length }) => length < 150);
+  const short = paragraphs.filter(({ length }) => length < 90);
+  const medium = paragraphs.filter(({ length }) => length >= 90 && length < 600);
   const evenly = (texts: readonly string[], count: number) =>
     Array.from({ length: count }, (_, at) => texts[Math.floor((at * texts.length) / count)]!);
-  const texts = [...evenly(short, 988), ...evenly(long, 12)];
+  const texts = [...evenly(short, 900), ...evenly(medium, 88), ...evenly(long, 12)];
   expect(new Set(texts).size).toBe(1000);
   return texts;
 }
