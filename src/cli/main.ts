@@ -5,7 +5,12 @@ import { checkCommand } from './check-command.js';
 import type { CommandContext } from './command.js';
 import { doctorCommand } from './doctor-command.js';
 import { exitCode, exitCodeOf } from './exit-code.js';
-import { failedDiscardCommand, failedListCommand, failedReplayCommand, failedShowCommand } from './failed-command.js';
+import {
+  failedDiscardCommand,
+  failedListCommand,
+  failedReplayCommand,
+  failedShowCommand,
+} from './failed-command.js';
 import { modelsListCommand, modelsPullCommand, modelsVerifyCommand } from './models-command.js';
 import { createOutput } from './output.js';
 import { printError } from './print-error.js';
@@ -54,5 +59,10 @@ try {
 
 /** Commander ends a parse (help, version, a wrong argument) by a throw that carries the exit status. */
 function isUsageEnd(error: unknown): error is { exitCode: number } {
-  return error instanceof Error && 'exitCode' in error && 'code' in error && String(error.code).startsWith('commander.');
+  return (
+    error instanceof Error &&
+    'exitCode' in error &&
+    'code' in error &&
+    String(error.code).startsWith('commander.')
+  );
 }

@@ -14,7 +14,9 @@ export interface Commands {
   readonly failedList: Command<[config: string, flags: FailedFlags]>;
   readonly failedShow: Command<[config: string, id: string]>;
   readonly failedReplay: Command<[config: string, flags: FailedFlags]>;
-  readonly failedDiscard: Command<[config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]>;
+  readonly failedDiscard: Command<
+    [config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]
+  >;
   readonly modelsList: Command<[]>;
   readonly modelsPull: Command<[model: string, flags: ModelFlags]>;
   readonly modelsVerify: Command<[model: string | undefined, flags: ModelFlags]>;
@@ -42,9 +44,11 @@ export function createProgram(
     .option('--allow-mass-deletion', 'delete however many documents are gone from the source')
     .action((config: string, flags: RunFlags) => call(commands.run(context, config, flags)));
 
-  add(program, 'check <config>', 'look at configuration, connections, models and disk; writes nothing').action(
-    (config: string) => call(commands.check(context, config)),
-  );
+  add(
+    program,
+    'check <config>',
+    'look at configuration, connections, models and disk; writes nothing',
+  ).action((config: string) => call(commands.check(context, config)));
 
   add(program, 'query <config> <text>', 'find the passages nearest to a text')
     .option('-k <count>', 'how many passages', wholeNumber, 5)
@@ -53,16 +57,26 @@ export function createProgram(
         .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
         .default([] as readonly string[], 'none'),
     )
-    .action((config: string, text: string, flags: QueryFlags) => call(commands.query(context, config, text, flags)));
+    .action((config: string, text: string, flags: QueryFlags) =>
+      call(commands.query(context, config, text, flags)),
+    );
 
   const failed = program.command('failed').description('the elements that failed, and what to do about them');
   const filtered = (command: Program) =>
     command
       .option('--code <code>', 'only failures with this error code')
-      .addOption(new Option('--stage <stage>', 'only failures of this stage').choices(['source', 'enrich', 'chunk', 'embed', 'store']))
+      .addOption(
+        new Option('--stage <stage>', 'only failures of this stage').choices([
+          'source',
+          'enrich',
+          'chunk',
+          'embed',
+          'store',
+        ]),
+      )
       .option('--prefix <prefix>', 'only documents whose id begins with this');
-  filtered(add(failed, 'list <config>', 'one line a failed element')).action((config: string, flags: FailedFlags) =>
-    call(commands.failedList(context, config, flags)),
+  filtered(add(failed, 'list <config>', 'one line a failed element')).action(
+    (config: string, flags: FailedFlags) => call(commands.failedList(context, config, flags)),
   );
   add(failed, 'show <config> <id>', 'one failed element whole').action((config: string, id: string) =>
     call(commands.failedShow(context, config, id)),
@@ -81,21 +95,30 @@ export function createProgram(
   const modelFlags = (command: Program) =>
     command
       .option('--revision <revision>', 'branch, tag or commit on the hub')
-      .addOption(new Option('--handler <handler>', 'which files are wanted').choices(['onnx', 'static']).default('onnx'))
+      .addOption(
+        new Option('--handler <handler>', 'which files are wanted')
+          .choices(['onnx', 'static'])
+          .default('onnx'),
+      )
       .option('--hub-url <url>', 'another hub than the public one');
-  modelFlags(add(models, 'pull <model>', 'fetch a model from the hub')).action((model: string, flags: ModelFlags) =>
-    call(commands.modelsPull(context, model, flags)),
+  modelFlags(add(models, 'pull <model>', 'fetch a model from the hub')).action(
+    (model: string, flags: ModelFlags) => call(commands.modelsPull(context, model, flags)),
   );
-  modelFlags(add(models, 'verify [model]', 'check the files of a model, or of all, against their digests')).action(
-    (model: string | undefined, flags: ModelFlags) => call(commands.modelsVerify(context, model, flags)),
+  modelFlags(
+    add(models, 'verify [model]', 'check the files of a model, or of all, against their digests'),
+  ).action((model: string | undefined, flags: ModelFlags) =>
+    call(commands.modelsVerify(context, model, flags)),
   );
 
-  add(program, 'doctor', 'what this machine offers, and what is missing').action(() => call(commands.doctor(context)));
+  add(program, 'doctor', 'what this machine offers, and what is missing').action(() =>
+    call(commands.doctor(context)),
+  );
   return program;
 }
 
 function wholeNumber(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('expected a whole number from 1.');
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('expected a whole number from 1.');
   return number;
 }

@@ -1,8 +1,7 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { HubModelOptions } from './models/hub-model.js';
-import type { SelectFiles } from './models/model-folder.js';
-import { resolveModel } from './models/resolve-model.js';
+import { loadModelFiles } from './load-model-files.js';
 import type { ModelSpec } from './model-spec.js';
 import type { WorkerPool } from './workers/pool.js';
 
@@ -24,23 +23,18 @@ export async function loadEmbeddingModel(
   options: LoadModelOptions,
 ): Promise<EmbeddingModel> {
   const { pool, onNotice } = options;
-  const find = ({ model, revision }: { model: string; revision?: string | undefined }, select: SelectFiles) =>
-    resolveModel(model, { ...options, revision, select });
-
   if (spec.static !== undefined) {
     const { prompts } = spec.static;
     const { createStaticModel } = await import('./handlers/static/create-static-model.js');
-    const { staticFiles } = await import('./handlers/static/model-files.js');
-    return createStaticModel({ folder: await find(spec.static, staticFiles), pool, prompts });
+    return createStaticModel({
+      folder: await loadModelFiles({ ...spec.static, handler: 'static' }, options),
+      pool,
+      prompts,
+    });
   }
   if (spec.onnx !== undefined) {
-    const { onnxFiles } = await import('./handlers/onnx/model-files.js');
     const { createOnnxModel } = await import('./handlers/onnx/create-onnx-model.js');
-    const { dtype } = spec.onnx;
-    const folder = await find(spec.onnx, (paths) => {
-      const { graph, data, settings } = onnxFiles(paths, dtype);
-      return [graph, ...data, ...settings];
-    });
+    const folder = await loadModelFiles({ ...spec.onnx, handler: 'onnx' }, options);
     return createOnnxModel({
       folder,
       pool,

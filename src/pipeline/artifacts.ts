@@ -23,7 +23,11 @@ export interface ChainArtifact {
 const artifactName = 'chain';
 
 /** @param chunker with every default filled in, so that a later default is no change of the chain */
-export function describeChain(spec: PipelineSpec, chunker: ChunkerSpec, identity: ModelIdentity): ChainArtifact {
+export function describeChain(
+  spec: PipelineSpec,
+  chunker: ChunkerSpec,
+  identity: ModelIdentity,
+): ChainArtifact {
   return {
     format: 1,
     chain: {
@@ -56,19 +60,24 @@ export async function agreeOnChain(
 ): Promise<void> {
   const stored = (await artifacts.insert(artifactName, asJson(ours))) as unknown as ChainArtifact;
   if (chainDigest(stored) === chainDigest(ours)) return;
+  agreesWith(stored, ours, await count());
+}
+
+/** @throws MillraceError `artifact_mismatch` unless two chains make equal chunks */
+export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: StoreCount): void {
+  if (chainDigest(stored) === chainDigest(ours)) return;
   const changed = [
     ...differences(stored.chain, ours.chain),
-    ...differences(asJson(stored.identity), asJson(ours.identity)),
+    ...differences(asJson(stored.identity), asJson(ours.identity), 'model'),
   ];
-  const { documents, chunks } = await count();
+  const cost =
+    held === undefined
+      ? ''
+      : `: ${held.documents} documents with ${held.chunks} chunks would be embedded anew`;
   throw new MillraceError(
     'artifact_mismatch',
     `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
-    {
-      hint:
-        `Set these back, or fill a new store (another sink path, schema or pipeline name): ` +
-        `${documents} documents with ${chunks} chunks would be embedded anew.`,
-    },
+    { hint: `Set these back, or fill a new store (another sink path, schema or pipeline name)${cost}.` },
   );
 }
 

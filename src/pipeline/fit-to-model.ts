@@ -20,7 +20,14 @@ export function fitToModel(chunker: ChunkerSpec, model: EmbeddingModel, report: 
         message: `Chunks have at most ${maxTokens} tokens, not ${limits.maxTokens}: the model ${model.identity.name} reads no more.`,
       });
     const { overlap, minTokens } = limits;
-    return { ...options, maxTokens, overlap: Math.min(overlap, maxTokens - 1), minTokens: Math.min(minTokens, maxTokens) };
+    return {
+      ...options,
+      maxTokens,
+      overlap: Math.min(overlap, maxTokens - 1),
+      minTokens: Math.min(minTokens, maxTokens),
+    };
   };
-  return chunker.markdown === undefined ? { recursive: fit(chunker.recursive) } : { markdown: fit(chunker.markdown) };
+  return chunker.markdown === undefined
+    ? { recursive: fit(chunker.recursive) }
+    : { markdown: fit(chunker.markdown) };
 }

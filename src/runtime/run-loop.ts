@@ -92,7 +92,8 @@ class Loop {
       signal: stop.draining,
       watch,
       maxItemBytes: limits.maxItemBytes,
-      observe: this.#versions.observe,
+      allowMassDeletion,
+      ...this.#versions,
     };
     try {
       for await (const delivery of source.deliveries(context)) {
@@ -149,7 +150,13 @@ class Loop {
     this.#tally.add(outcome);
     const embedded = outcome.kind === 'stored' ? outcome.embedded : 0;
     const characters = element.kind === 'document' ? element.text.length : 0;
-    this.#options.report({ type: 'settled', documentId: element.id, outcome: outcome.kind, embedded, characters });
+    this.#options.report({
+      type: 'settled',
+      documentId: element.id,
+      outcome: outcome.kind,
+      embedded,
+      characters,
+    });
     return outcome;
   }
 

@@ -22,7 +22,10 @@ export interface PackedPassages {
 }
 
 /** Chunks texts in a worker thread. A text is tokenised once: its ids go on to the model. */
-export async function create({ chunker, tokenizer: ref }: ChunkServiceOptions, resources: Resources): Promise<Service> {
+export async function create(
+  { chunker, tokenizer: ref }: ChunkServiceOptions,
+  resources: Resources,
+): Promise<Service> {
   const tokenizer = await loadTokenizer(ref, resources);
   const split = createSplitter(chunker);
 
@@ -40,7 +43,10 @@ export async function create({ chunker, tokenizer: ref }: ChunkServiceOptions, r
     methods: {
       chunk: (texts: readonly string[]) => {
         const value = texts.map(chunk);
-        return { value, transfer: value.flatMap(({ ids, counts }) => [ids.buffer, counts.buffer] as ArrayBuffer[]) };
+        return {
+          value,
+          transfer: value.flatMap(({ ids, counts }) => [ids.buffer, counts.buffer] as ArrayBuffer[]),
+        };
       },
     },
   };

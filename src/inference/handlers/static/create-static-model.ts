@@ -82,6 +82,8 @@ export async function createStaticModel({
     batchInvariant: true,
     // A batch for each worker, and one that waits there.
     concurrency: pool.size * 2,
+    // Nothing is padded; a batch is large enough that its messages cost little beside its work.
+    batching: { padded: false, tokens: 32_768, texts: 1_024 },
     embed,
     close: () => service.release(),
   };
