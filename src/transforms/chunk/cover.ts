@@ -1,0 +1,117 @@
+import type { TokenMeasure } from '../../contracts/token-measure.js';
+import { bestStart, type BreakKind } from './best-break.js';
+import { codePointFloor, type ClusterBoundaries } from './cluster-boundaries.js';
+import type { Limits } from './limits.js';
+import type { Passage } from './passage.js';
+import { isBlank, isLineEnd, skipBlank } from './white-space.js';
+
+/** What a chunker knows of its text: where passages end best, and what they are given beside their slice. */
+export interface Cutter {
+  /** The end of the passage that begins at `start`: a cluster boundary in [least, furthest]. */
+  end(start: number, least: number, furthest: number): number;
+  /** The earliest start of an overlap for a passage that takes up at `fresh` after one that ended at `end`. */
+  overlapFloor(end: number, fresh: number): number;
+  breakKind(at: number): BreakKind;
+  /** Tokens kept free in a passage that begins at `start`. */
+  reserved(start: number): number;
+  /** What the passage that begins at `start` is given; `reserved(start)` tokens are counted with it. */
+  extras(start: number): Pick<Passage, 'headings' | 'prefix'>;
+}
+
+/**
+ * Covers a text with passages, in order. All that is not blank is covered; starts and ends strictly increase; cuts are
+ * at grapheme cluster boundaries; no passage is over `maxTokens`, as long as `measure.tokens` never falls when a slice
+ * grows. Two exceptions, so that every text has an answer: a cluster over the limit by itself is cut between code
+ * points, and a code point over the limit by itself is a passage of its own.
+ *
+ * The overlap is at most the one asked for. It is shorter where a better start is near, and where the limit would leave
+ * no room for anything new; the offsets of two neighbours tell the true one.
+ */
+export function cover(
+  text: string,
+  measure: TokenMeasure,
+  limits: Limits,
+  clusters: ClusterBoundaries,
+  cutter: Cutter,
+): Passage[] {
+  const passages: Passage[] = [];
+  let fresh = firstCluster(0);
+  let start = fresh < text.length ? withIndent(fresh, 0) : fresh;
+  while (fresh < text.length) {
+    const end = trimmedEnd(fresh, chooseEnd(start, fresh));
+    const tokens = measure.tokens(start, end) + cutter.reserved(start);
+    passages.push({ start, end, tokens, ...cutter.extras(start) });
+    fresh = firstCluster(end);
+    if (fresh < text.length) start = nextStart(start, end, fresh);
+  }
+  return passages;
+
+  /** The cluster of the first character from `from` on that is not blank; a mark may make a space part of it. */
+  function firstCluster(from: number): number {
+    const at = skipBlank(text, from);
+    if (at >= text.length) return text.length;
+    const boundary = Math.max(from, clusters.before(at, from));
+    return boundary === at || leavesRoom(boundary, boundary) ? boundary : at;
+  }
+
+  function furthestEnd(start: number): number {
+    const budget = limits.maxTokens - cutter.reserved(start);
+    return Math.min(text.length, Math.max(start, measure.fit(start, budget, text.length)));
+  }
+
+  function chooseEnd(start: number, fresh: number): number {
+    const furthest = furthestEnd(start);
+    const least = clusters.after(fresh, furthest);
+    if (least >= 0) return cutter.end(start, least, furthest);
+    const inside = codePointFloor(text, furthest);
+    return inside > fresh ? inside : fresh + String.fromCodePoint(text.codePointAt(fresh)!).length;
+  }
+
+  function trimmedEnd(fresh: number, end: number): number {
+    let trimmed = end;
+    while (trimmed > fresh + 1 && isBlank(text.charCodeAt(trimmed - 1))) trimmed -= 1;
+    return trimmed === end ? end : clusters.after(trimmed - 1, end);
+  }
+
+  /** The start of a passage that takes up at `fresh`: the indent of its first line belongs to it, if it fits. */
+  function withIndent(fresh: number, from: number): number {
+    let line = fresh;
+    while (line > from && isBlank(text.charCodeAt(line - 1)) && !isLineEnd(text.charCodeAt(line - 1)))
+      line -= 1;
+    if (line === fresh || (line > 0 && !isLineEnd(text.charCodeAt(line - 1)))) return fresh;
+    return leavesRoom(line, fresh) ? line : fresh;
+  }
+
+  /** Whether a passage from `start` has room for the cluster at `fresh`. */
+  function leavesRoom(start: number, fresh: number): boolean {
+    return clusters.after(fresh, furthestEnd(start)) >= 0;
+  }
+
+  function nextStart(start: number, end: number, fresh: number): number {
+    const without = withIndent(fresh, end);
+    if (limits.overlap === 0) return without;
+    const floor = Math.max(start + 1, cutter.overlapFloor(end, fresh));
+    const low = earliest(
+      floor,
+      end,
+      (at) => measure.tokens(at, end) <= limits.overlap && leavesRoom(at, fresh),
+    );
+    if (low >= end) return without;
+    const best = bestStart(text, clusters, { low, high: end }, cutter.breakKind(low));
+    if (best >= 0) return best;
+    const boundary = clusters.after(low - 1, end - 1);
+    if (boundary < 0) return without;
+    const cluster = firstCluster(boundary);
+    return cluster < end && clusters.has(cluster) ? cluster : without;
+  }
+}
+
+/** The least position in [low, high) from which on `holds` is true; `high` when there is none. */
+function earliest(low: number, high: number, holds: (at: number) => boolean): number {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
