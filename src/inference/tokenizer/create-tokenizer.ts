@@ -13,7 +13,6 @@ const bertNormalizer = z.object({
 });
 const wordPiece = z.object({
   type: z.literal('WordPiece').optional(),
-  vocab: z.record(z.string(), z.int()),
   unk_token: z.string().default('[UNK]'),
   continuing_subword_prefix: z.string().default('##'),
   max_input_chars_per_word: z.int().positive().default(100),
@@ -44,11 +43,12 @@ function bertOptions(file: TokenizerFile): BertTokenizerOptions | undefined {
   const normalizer = bertNormalizer.safeParse(only(file.normalizer, 'normalizers'));
   const model = wordPiece.safeParse(file.model);
   const preTokenizer = z.looseObject({ type: z.literal('BertPreTokenizer') });
-  if (!normalizer.success || !model.success) return undefined;
+  const { vocab } = file.model;
+  if (!normalizer.success || !model.success || Array.isArray(vocab)) return undefined;
   if (!preTokenizer.safeParse(only(file.pre_tokenizer, 'pretokenizers')).success) return undefined;
   // Added tokens that are not special are found in the text before anything else: leave that to the library.
   if (file.added_tokens.some(({ special }) => !special)) return undefined;
-  const { unk_token, vocab, continuing_subword_prefix, max_input_chars_per_word } = model.data;
+  const { unk_token, continuing_subword_prefix, max_input_chars_per_word } = model.data;
   const unknownId = vocab[unk_token];
   if (unknownId === undefined) return undefined;
   const { clean_text, handle_chinese_chars, strip_accents, lowercase } = normalizer.data;

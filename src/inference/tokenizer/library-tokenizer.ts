@@ -22,12 +22,13 @@ export function createLibraryTokenizer(file: TokenizerFile): LibraryIds {
     },
     {},
   );
-  return (text) => library.encode(text, { add_special_tokens: false }).ids;
+  // NUL is what puts the special pieces out of reach; in a document it is U+FFFD anyway.
+  return (text) => library.encode(text.replaceAll('\0', '\ufffd'), { add_special_tokens: false }).ids;
 }
 
 function withoutSpecial(model: TokenizerFile['model'], special: ReadonlySet<string>): unknown {
   const { vocab, unk_token: unknown } = model;
-  // No text holds NUL followed by a name, so these pieces keep their places and never match.
+  // Their places in the list are their ids, so they stay there, under names that no text spells.
   if (Array.isArray(vocab))
     return vocab.map(([piece, score]) => [special.has(piece) ? `\0${piece}` : piece, score]);
   return Object.fromEntries(

@@ -6,6 +6,9 @@ import { createWordSplitter } from './word-splitter.js';
 import { WordTable } from './word-table.js';
 
 export interface BertTokenizerOptions extends WordPieceVocabulary {
+  readonly unknownId: number;
+  /** Longest word that is split, in code points; a longer one is unknown. */
+  readonly maxWordCharacters: number;
   readonly normalization: BertNormalization;
 }
 

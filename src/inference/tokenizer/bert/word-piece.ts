@@ -1,11 +1,8 @@
 /** The vocabulary of a WordPiece model. */
 export interface WordPieceVocabulary {
   readonly ids: ReadonlyMap<string, number>;
-  readonly unknownId: number;
   /** Put before a piece that goes on with a word: `##`. */
   readonly continuingPrefix: string;
-  /** Longest word that is split, in code points; a longer one is unknown. */
-  readonly maxWordCharacters: number;
 }
 
 export interface WordPiece {
@@ -17,11 +14,7 @@ export interface WordPiece {
   split(word: string, emit: (id: number, start: number, end: number) => void): boolean;
 }
 
-export function createWordPiece({
-  ids,
-  continuingPrefix,
-  maxWordCharacters,
-}: WordPieceVocabulary): WordPiece {
+export function createWordPiece({ ids, continuingPrefix }: WordPieceVocabulary): WordPiece {
   const continuing = new Map<string, number>();
   let longest = 1;
   for (const [piece, id] of ids) {
@@ -31,7 +24,6 @@ export function createWordPiece({
 
   return {
     split(word, emit) {
-      if (word.length > maxWordCharacters && [...word].length > maxWordCharacters) return false;
       const found: number[] = [];
       for (let start = 0; start < word.length;) {
         const pieces = start === 0 ? ids : continuing;

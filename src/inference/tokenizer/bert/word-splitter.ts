@@ -17,27 +17,41 @@ export function createWordSplitter(
   return {
     split(text) {
       const tokens: number[] = [];
+      /** As much of the word as may matter: of one that is too long only its extent is kept. */
       let word = '';
       /** Where each code unit of `word` comes from. */
       let from: number[] = [];
       let to: number[] = [];
+      let length = 0;
+      let end = 0;
 
       function endWord() {
-        if (word === '') return;
+        if (length === 0) return;
         let kind: number = tokenKind.head;
-        const known = wordPiece.split(word, (id, start, end) => {
-          tokens.push(id, from[start]!, to[end - 1]!, kind);
-          kind = tokenKind.inside;
-        });
+        const known =
+          length <= maxWordCharacters &&
+          wordPiece.split(word, (id, start, end) => {
+            tokens.push(id, from[start]!, to[end - 1]!, kind);
+            kind = tokenKind.inside;
+          });
         if (!known) {
           const start = from[0]!;
-          const end = to.at(-1)!;
           // Measured in units of the text: a cut of it may be short enough to be split, and then has many tokens.
           tokens.push(unknownId, start, end, end - start > maxWordCharacters ? tokenKind.overlong : kind);
         }
         word = '';
         from = [];
         to = [];
+        length = 0;
+      }
+
+      function append(part: string, start: number) {
+        if (length++ >= maxWordCharacters) return;
+        word += part;
+        for (let unit = 0; unit < part.length; unit++) {
+          from.push(start);
+          to.push(end);
+        }
       }
 
       for (let at = 0; at < text.length;) {
@@ -53,11 +67,8 @@ export function createWordSplitter(
           }
           const alone = characters.isPunctuation(normal);
           if (alone) endWord();
-          word += part;
-          for (let unit = 0; unit < part.length; unit++) {
-            from.push(at);
-            to.push(next);
-          }
+          end = next;
+          append(part, at);
           if (alone) endWord();
         }
         at = next;
