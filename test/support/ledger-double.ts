@@ -15,6 +15,8 @@ interface Row {
 /** What a store and a run do with deliveries, in a map: the fence, the versions of a state source, and the sweep. */
 export class LedgerDouble {
   readonly rows = new Map<string, Row>();
+  /** Of the last whole pass: what it did not name and nobody knows is gone below this. */
+  #floor: Version | undefined;
 
   observe(ids: readonly string[], now: number): Version[] {
     return ids.map((id) => {
@@ -40,6 +42,7 @@ export class LedgerDouble {
   async apply(delivery: Delivery): Promise<readonly (Outcome | string)[]> {
     if (delivery.kind === 'complete') {
       const { prefix, except, since } = delivery.scope;
+      if (prefix === '') this.#floor = laterVersion(this.#floor, since);
       const swept = [...this.rows].filter(
         ([id, { version, state }]) =>
           state !== 'deleted' &&
@@ -66,6 +69,7 @@ export class LedgerDouble {
     const { id, version } = element;
     const held = this.rows.get(id);
     const hash = element.kind === 'document' ? contentHash(element) : undefined;
+    if (held === undefined && this.#floor !== undefined && version < this.#floor) return { kind: 'stale' };
     if (held !== undefined && (version < held.version || (version === held.version && hash === held.hash)))
       return { kind: 'stale' };
     switch (element.kind) {
