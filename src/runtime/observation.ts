@@ -7,7 +7,9 @@ import type { BatchedSink } from '../pipeline/batched-sink.js';
 export type Observation = Pick<SourceContext, 'observe' | 'passStart'>;
 
 export function createObservation(sink: Pick<BatchedSink, 'ledger'>, clock: Clock): Observation {
-  const now = () => versionOf(0, BigInt(Math.round(clock.now() * 1_000)));
+  let latest = 0;
+  /** Never earlier than before, also when the machine's clock is set back. */
+  const now = () => versionOf(0, BigInt((latest = Math.max(latest, Math.round(clock.now() * 1_000)))));
   return {
     passStart: async () => now(),
     observe: async (documentIds) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts/context.js';
-import type { FailedStore } from '../contracts/failed-store.js';
+import type { FailedKey, FailedStore } from '../contracts/failed-store.js';
 import type { Sink } from '../contracts/sink.js';
-import type { Delivery, ElementsDelivery, Source } from '../contracts/source.js';
+import type { Delivery, ElementsDelivery, PassScope, Source } from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -160,7 +160,7 @@ class Loop {
     return outcome;
   }
 
-  async #sweep(scope: Parameters<typeof sweep>[0]['scope']): Promise<void> {
+  async #sweep(scope: PassScope): Promise<void> {
     const { sink, source, allowMassDeletion, stop, report } = this.#options;
     const options = {
       sink,
@@ -176,6 +176,19 @@ class Loop {
       await this.#process(deletions);
     }
     if (documents > 0) report({ type: 'swept', documents });
+    await this.#forgetFailures(scope);
+  }
+
+  /** Failures of a scope that this pass did not meet again: what failed then is mended or gone. */
+  async #forgetFailures({ prefix, except, since }: PassScope): Promise<void> {
+    const { failed, source } = this.#options;
+    const over: FailedKey[] = [];
+    for await (const record of failed.list({ idPrefix: prefix })) {
+      const { documentId, version } = record;
+      const inScope = record.source === source.name && !except.some((start) => documentId.startsWith(start));
+      if (inScope && version < since) over.push({ documentId, version });
+    }
+    if (over.length > 0) await failed.discard(over);
   }
 
   /** The first fault ends the run; the aborts that follow from it are not faults of their own. */

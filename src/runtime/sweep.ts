@@ -24,7 +24,9 @@ const page = 500;
 export async function* sweep(options: SweepOptions): AsyncGenerator<Deletion[]> {
   const { sink, source, observe, signal } = options;
   const scope: SweepScope = { source, ...options.scope };
-  const { stored, unnamed } = await sink.countUnnamed(scope);
+  const { unnamed } = await sink.countUnnamed(scope);
+  // Of all that the source has, not of the scope: a small file that was emptied is no catastrophe.
+  const { stored } = await sink.countUnnamed({ ...scope, prefix: '', except: [] });
   if (isMassDeletion(unnamed, stored) && !options.allowMassDeletion)
     throw new MillraceError(
       'mass_deletion',

@@ -4,7 +4,7 @@ import type { Notice } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { downloadFile } from './download-file.js';
 import { hashFile } from './file-digest.js';
-import { openHubCache, type HubCache } from './hub-cache.js';
+import { openHubCache } from './hub-cache.js';
 import { openHubClient, type HubClient, type HubFile } from './hub-client.js';
 import type { ModelFile, ModelFolder, SelectFiles } from './model-folder.js';
 

@@ -1,5 +1,5 @@
 import { createLibraryTokenizer, type LibraryIds } from './library-tokenizer.js';
-import { eachSegment, longestSegment } from './segments.js';
+import { eachSegment } from './segments.js';
 import { TokenBuffer } from './token-buffer.js';
 import { tokenKind, type Tokenizer } from './tokenizer.js';
 import type { TokenizerFile } from './tokenizer-file.js';

@@ -74,7 +74,6 @@ const steps = fc.array(fc.oneof(change, { arbitrary: act, weight: 2 }), { minLen
 const interrupts = fc.array(fc.option(change, { freq: 2 }), { maxLength: 30 });
 
 type Change = { readonly do: 'write' | 'remove'; readonly file: number };
-type Act = { readonly do: 'look' | 'settle'; readonly daemon: number };
 
 interface Story {
   readonly steps: readonly (

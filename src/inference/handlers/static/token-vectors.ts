@@ -70,23 +70,16 @@ function readWeights({ type, shape, data }: Tensor, tokens: number, file: string
 }
 
 function floats(type: Tensor['type'], data: SharedArrayBuffer): ((at: number) => number) | undefined {
-  switch (type) {
-    case 'F64': {
-      const values = new Float64Array(data);
-      return (at) => values[at]!;
-    }
-    case 'F32': {
-      const values = new Float32Array(data);
-      return (at) => values[at]!;
-    }
-    case 'F16': {
-      const values = new Uint16Array(data);
-      const half = halfFloats();
-      return (at) => half[values[at]!]!;
-    }
-    default:
-      return undefined;
-  }
+  if (type === 'F64') return reader(new Float64Array(data));
+  if (type === 'F32') return reader(new Float32Array(data));
+  if (type !== 'F16') return undefined;
+  const values = new Uint16Array(data);
+  const half = halfFloats();
+  return (at) => half[values[at]!]!;
+}
+
+function reader(values: Float32Array | Float64Array): (at: number) => number {
+  return (at) => values[at]!;
 }
 
 function readMapping({ type, shape, data }: Tensor, rows: number, file: string): SharedArrayBuffer {
