@@ -5,7 +5,7 @@
  * 1. Each token alone, `[CLS] token [SEP]`, goes through the teacher; the mean of its states, weighted by smooth inverse
  *    frequency, is the prior (model2vec's recipe).
  * 2. Token vectors are fitted so that their means come near the teacher's vectors of dictionary glosses (tokenlearn's
- *    idea, as one linear problem).
+ *    idea, as linear problems), and weighted once more.
  * 3. Principal components reduce them to 256 values, and rows are rounded to 8 bits.
  */
 
@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { minilmFolder } from '../../test/support/weights/minilm.js';
 import { inverseFrequencyWeights } from './frequency.js';
-import { cosine } from './matrix.js';
+import { scaledToFit, withMatchedLengths } from './length-matching.js';
+import { cosine, type Matrix } from './matrix.js';
 import { readModel, writeModel } from './model-folder.js';
 import { principalAxes, project } from './principal.js';
 import { type Quantised, quantise } from './quantise.js';
@@ -25,13 +26,12 @@ import { tokenTexts } from './token-texts.js';
 import { wordnetGlosses } from './wordnet.js';
 
 const WIDTH = 256;
-/** Parameters of smooth inverse frequency: the larger, the milder. */
-const PRIOR_SIF = 3e-5;
-/** The fit learns most of a token's weight by itself; this mild weighting after it damps the commonest words once more. */
-const FINAL_SIF = 1e-3;
-/** How strongly token vectors are held to their prior, and steps of the solver. */
+/** Parameter of smooth inverse frequency: the larger, the milder. */
+const SIF = 3e-5;
+/** How strongly token vectors are held to those before the fit. */
 const PULL = 0.3;
-const STEPS = 20;
+/** Steps of the solver: first for lengths and directions, then, each time with lengths matched anew, for directions. */
+const ROUNDS = [20, 10, 10];
 /** Tokens of a text that the teacher sees, beside its two special ones. */
 const MOST_TOKENS = 254;
 const LEAST_COSINE = 0.999;
@@ -39,15 +39,25 @@ const LEAST_COSINE = 0.999;
 async function distil(teacher: Teacher): Promise<Quantised> {
   const tokens = Array.from({ length: teacher.vocabulary }, (_, id) => [id]);
   const alone = centred(await teacher.vectors(tokens));
-  const prior = weighted(alone, inverseFrequencyWeights(teacher.vocabulary, PRIOR_SIF));
+  const frequency = inverseFrequencyWeights(teacher.vocabulary, SIF);
+  const fitted = await fit(teacher, weighted(alone, frequency));
+  // The fit gives common words back some of their length; weighting again helps on long texts.
+  const final = weighted(fitted, frequency);
+  return quantise(project(final, principalAxes(final, WIDTH)));
+}
 
+async function fit(teacher: Teacher, prior: Matrix): Promise<Matrix> {
   // Every second gloss: all of them take twice the time.
   const glosses = wordnetGlosses().filter((_, i) => i % 2 === 0);
   const sequences = glosses.map((text) => teacher.encode(text).slice(0, MOST_TOKENS));
   const targets = centred(unit(await teacher.vectors(sequences)));
-  const fitted = fitTokenVectors(tokenTexts(sequences), targets, prior, PULL, STEPS);
-  const final = weighted(fitted, inverseFrequencyWeights(teacher.vocabulary, FINAL_SIF));
-  return quantise(project(final, principalAxes(final, WIDTH)));
+  let texts = tokenTexts(sequences);
+  let vectors = scaledToFit(texts, targets, prior);
+  for (const [round, steps] of ROUNDS.entries()) {
+    if (round > 0) texts = withMatchedLengths(texts, targets, vectors);
+    vectors = fitTokenVectors(texts, targets, vectors, PULL, steps);
+  }
+  return vectors;
 }
 
 /** The teacher's tokenizer without truncation, padding and special tokens, which a mean of token vectors has no use for. */
@@ -86,7 +96,7 @@ else {
     tokenizer_name: 'sentence-transformers/all-MiniLM-L6-v2',
     apply_pca: WIDTH,
     apply_zipf: true,
-    sif_coefficient: FINAL_SIF,
+    sif_coefficient: SIF,
     hidden_dim: WIDTH,
     seq_length: 1_000_000,
     normalize: true,

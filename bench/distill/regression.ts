@@ -1,11 +1,10 @@
 import { type Matrix, dot, matrix, row } from './matrix.js';
-import { meansOfTokens, sharesOfTexts, type TokenTexts } from './token-texts.js';
+import { sumsOfTokens, sharesOfTexts, type TokenTexts } from './token-texts.js';
 
 /**
- * Token vectors E whose means come close to the texts' vectors Y while they stay near the prior P: the least of
- * |XE - Y|^2 + pull |E - P|^2, where X takes means of tokens. It is linear, and each column is solved by itself, by
- * conjugate gradients from P (Hestenes and Stiefel 1952). Tokens that no text holds keep their prior but for its scale,
- * which is set first so that XP is as near to Y as a scale can bring it.
+ * Token vectors E whose sums in texts come close to the texts' vectors Y while they stay near the prior P: the least of
+ * |XE - Y|^2 + pull |E - P|^2, where X takes a text's share of its tokens. It is linear, and each column is solved by
+ * itself, by conjugate gradients from P (Hestenes and Stiefel 1952). Tokens that no text holds keep their prior.
  */
 export function fitTokenVectors(
   texts: TokenTexts,
@@ -14,12 +13,12 @@ export function fitTokenVectors(
   pull: number,
   steps: number,
 ): Matrix {
-  const vectors = scaledToFit(texts, targets, prior);
-  const residual = sharesOfTexts(texts, difference(targets, meansOfTokens(texts, vectors)), prior.rows);
+  const vectors: Matrix = { ...prior, data: prior.data.slice() };
+  const residual = sharesOfTexts(texts, difference(targets, sumsOfTokens(texts, vectors)), prior.rows);
   const direction: Matrix = { ...residual, data: residual.data.slice() };
   let size = columnSums(residual, residual);
   for (let step = 0; step < steps; step++) {
-    const image = sharesOfTexts(texts, meansOfTokens(texts, direction), prior.rows);
+    const image = sharesOfTexts(texts, sumsOfTokens(texts, direction), prior.rows);
     for (let i = 0; i < image.data.length; i++) image.data[i]! += pull * direction.data[i]!;
     const along = ratios(size, columnSums(direction, image));
     addColumns(vectors, direction, along, 1);
@@ -29,12 +28,6 @@ export function fitTokenVectors(
     size = next;
   }
   return vectors;
-}
-
-function scaledToFit(texts: TokenTexts, targets: Matrix, prior: Matrix): Matrix {
-  const means = meansOfTokens(texts, prior);
-  const scale = dot(means.data, targets.data) / dot(means.data, means.data);
-  return { ...prior, data: prior.data.map((x) => x * scale) };
 }
 
 function difference(a: Matrix, b: Matrix): Matrix {
