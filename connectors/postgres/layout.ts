@@ -69,9 +69,10 @@ export async function prepareLayout(
   await connection.create();
   const before = await readLayout(connection, names, pipeline);
   if (before?.width === width) return;
-  await checkPgvector(connection);
+  // Tables are made all at once, so where one is there is nothing to make but the pipeline's own row.
+  if (before === undefined) await checkPgvector(connection);
   const results = await connection.transaction([
-    ...schemaStatements(names),
+    ...(before === undefined ? schemaStatements(names) : []),
     {
       text: `insert into ${names.layout} (pipeline, version, width) values ($1, $2, $3)
              on conflict (pipeline) do update set width = excluded.width

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../connectors/postgres/pglite-create.js';
+import { patience } from '../../suites/store-harness.js';
 import { openDatabase } from '../../../connectors/postgres/pglite-database.js';
 
-describe('a PGlite database', { timeout: 60_000 }, () => {
+describe('a PGlite database', { timeout: patience }, () => {
   let folder: string;
   let synced: string[];
   const { fdatasyncSync } = fs;
@@ -20,12 +21,12 @@ describe('a PGlite database', { timeout: 60_000 }, () => {
       fdatasyncSync(fd);
     };
     syncBuiltinESMExports();
-  });
+  }, patience);
   afterEach(async () => {
     fs.fdatasyncSync = fdatasyncSync;
     syncBuiltinESMExports();
     await rm(folder, { recursive: true });
-  });
+  }, patience);
 
   it('has its log on the disk when a commit returns, and its tables when a checkpoint does', async () => {
     await createDatabase(folder);

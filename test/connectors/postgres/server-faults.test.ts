@@ -4,9 +4,10 @@ import type { Store } from '../../../src/contracts/store.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { kinds, storing, textsOf, vectorOf, width } from '../../suites/store-samples.js';
+import { patience } from '../../suites/store-harness.js';
 import { testContext } from '../../support/test-context.js';
 
-describe('a Postgres store', { timeout: 60_000 }, () => {
+describe('a Postgres store', { timeout: patience }, () => {
   let server: PostgresService;
   const stores: Store[] = [];
   const open = async (pipeline: string, url = server.url) => {
@@ -24,11 +25,11 @@ describe('a Postgres store', { timeout: 60_000 }, () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-  });
+  }, patience);
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));
     await server?.stop();
-  });
+  }, patience);
 
   it('survives the loss of its idle connections and says so', async () => {
     const { store, context } = await open('idle');

@@ -9,9 +9,10 @@ import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js'
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { storing } from '../../suites/store-samples.js';
+import { patience } from '../../suites/store-harness.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
 
-describe('the vector index', { timeout: 60_000 }, () => {
+describe('the vector index', { timeout: patience }, () => {
   let server: PostgresService;
   let folder: string;
   const stores: Store[] = [];
@@ -19,12 +20,12 @@ describe('the vector index', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     server = await startPostgres();
     folder = await mkdtemp(join(tmpdir(), 'millrace-index-'));
-  });
+  }, patience);
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));
     await server?.stop();
     await rm(folder, { recursive: true });
-  });
+  }, patience);
 
   type Index = 'auto' | 'off' | number;
   const onServer = async (
