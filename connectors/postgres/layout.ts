@@ -69,8 +69,10 @@ export async function prepareLayout(
   await connection.create();
   const before = await readLayout(connection, names, pipeline);
   if (before?.width === width) return;
+  // Tables are made all at once, so where one is there is nothing to make but the pipeline's own row.
+  if (before === undefined) await checkPgvector(connection);
   const results = await connection.transaction([
-    ...schemaStatements(names),
+    ...(before === undefined ? schemaStatements(names) : []),
     {
       text: `insert into ${names.layout} (pipeline, version, width) values ($1, $2, $3)
              on conflict (pipeline) do update set width = excluded.width
@@ -85,5 +87,27 @@ export async function prepareLayout(
       'store_layout',
       `Pipeline ${JSON.stringify(pipeline)} holds vectors of ${found} components in schema ${names.schema}; the model gives ${width}.`,
       { hint: 'Fill another pipeline or schema, or go back to the model that filled this one.' },
+    );
+}
+
+/** Before anything is made: without iterative scans (pgvector 0.8) a filtered search by index would miss chunks. */
+async function checkPgvector(connection: SqlConnection): Promise<void> {
+  const rows = await connection.query({
+    text: `select coalesce((select extversion from pg_extension where extname = 'vector'),
+                           (select default_version from pg_available_extensions where name = 'vector')) as version`,
+  });
+  const version = rows[0]!['version'] as string | null;
+  if (version === null)
+    throw new MillraceError('config_invalid', 'The Postgres server has no pgvector extension.', {
+      hint: 'Install pgvector 0.8 or newer on the server.',
+    });
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major === 0 && minor < 8)
+    throw new MillraceError(
+      'config_invalid',
+      `The database has pgvector ${version}; 0.8 or newer is needed.`,
+      {
+        hint: 'Install a newer pgvector on the server, then `alter extension vector update`.',
+      },
     );
 }

@@ -2,24 +2,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Filter } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
 import type { Metadata } from '../../src/elements/metadata.js';
-import type { OpenHarness, StoreHarness } from './store-harness.js';
+import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { storing, vectorOf, width } from './store-samples.js';
 
 /** What every chunk search does. */
 export function searchSuite(name: string, openHarness: OpenHarness): void {
-  describe(`search: ${name}`, () => {
+  describe(`search: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;
     let store: Store;
     let count = 0;
 
     beforeAll(async () => {
       harness = await openHarness();
-    });
-    afterAll(() => harness?.close());
+    }, patience);
+    afterAll(() => harness?.close(), patience);
     beforeEach(async () => {
       store = await harness.open(`search-${count++}`);
       await store.prepare({ width });
-    });
+    }, patience);
 
     const add = async (id: string, metadata: Metadata, vector = vectorOf(id)) => {
       const [result] = await store.sink.write([storing(id, 1, [id], { metadata, vector })]);

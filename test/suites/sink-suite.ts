@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentWrite } from '../../src/contracts/sink.js';
 import type { Store } from '../../src/contracts/store.js';
 import { fenceModel } from './fence-model.js';
-import type { OpenHarness, StoreHarness } from './store-harness.js';
+import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import {
   chunksFor,
   chunksOf,
@@ -21,7 +21,7 @@ import {
 
 /** What every sink does, whatever it stands on. */
 export function sinkSuite(name: string, openHarness: OpenHarness): void {
-  describe(`sink: ${name}`, () => {
+  describe(`sink: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;
     let store: Store;
     let pipeline: string;
@@ -29,13 +29,13 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
 
     beforeAll(async () => {
       harness = await openHarness();
-    });
-    afterAll(() => harness?.close());
+    }, patience);
+    afterAll(() => harness?.close(), patience);
     beforeEach(async () => {
       pipeline = `sink-${count++}`;
       store = await harness.open(pipeline);
       await store.prepare({ width });
-    });
+    }, patience);
 
     const write = (...writes: DocumentWrite[]) => store.sink.write(writes);
     const entry = async (id: string) => (await store.sink.ledger([id])).get(id);

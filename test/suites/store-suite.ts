@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/contracts/store.js';
-import type { OpenHarness, StoreHarness } from './store-harness.js';
+import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
 import { kinds, storing, textsOf, vectorOf, version, width } from './store-samples.js';
@@ -10,7 +10,7 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
   sinkSuite(name, openHarness);
   searchSuite(name, openHarness);
 
-  describe(`store: ${name}`, () => {
+  describe(`store: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;
     let pipeline: string;
     let store: Store;
@@ -18,12 +18,12 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
 
     beforeAll(async () => {
       harness = await openHarness();
-    });
-    afterAll(() => harness?.close());
+    }, patience);
+    afterAll(() => harness?.close(), patience);
     beforeEach(async () => {
       pipeline = `store-${count++}`;
       store = await harness.open(pipeline);
-    });
+    }, patience);
 
     it('reads as empty before it is prepared, and refuses writes', async () => {
       expect(await store.count()).toEqual({ documents: 0, chunks: 0 });

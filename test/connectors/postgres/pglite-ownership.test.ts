@@ -7,19 +7,20 @@ import { claimFolder } from '../../../connectors/postgres/owner-claim.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { storing, width } from '../../suites/store-samples.js';
 import { testContext } from '../../support/test-context.js';
+import { patience } from '../../suites/store-harness.js';
 import { startFolderProcess, type FolderProcess } from './start-folder-process.js';
 
-describe('a PGlite folder', { timeout: 60_000 }, () => {
+describe('a PGlite folder', { timeout: patience }, () => {
   let folder: string;
   const processes: FolderProcess[] = [];
 
   beforeEach(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'millrace-owner-')), 'store');
-  });
+  }, patience);
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((one) => one.kill('SIGKILL')));
     await rm(join(folder, '..'), { recursive: true });
-  });
+  }, patience);
 
   const start = async () => {
     const one = await startFolderProcess(folder);
@@ -147,7 +148,7 @@ describe('a PGlite folder', { timeout: 60_000 }, () => {
     await store.prepare({ width });
     expect((await store.sink.write([storing('a', 1, ['one'])]))[0]!.kind).toBe('done');
     await store.close();
-    expect((await readdir(folder)).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+    expect((await readdir(folder)).sort()).toEqual(['owner', 'pgdata', 'synced-at']);
   });
 
   it('is claimed by one, and free again when that one releases it', async () => {
