@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { measureTokens } from '../../src/inference/tokenizer/measure-tokens.js';
 import type { Tokenizer } from '../../src/inference/tokenizer/tokenizer.js';
 import { createSplitter, type ChunkerSpec } from '../../src/transforms/chunk/chunker.js';
@@ -24,6 +25,8 @@ export interface EvaluateOptions {
 /** For each retriever one answer a question, in the order of the data; and the chunks of all corpora together. */
 export interface Evaluation {
   readonly chunks: number;
+  /** Of where the chunks lie and what is embedded of them: equal for chunkers that do the same to these corpora. */
+  readonly digest: string;
   readonly answers: ReadonlyMap<string, readonly Answer[]>;
 }
 
@@ -71,5 +74,7 @@ export async function evaluate(
     }
     answers.set(retriever.name, given);
   }
-  return { chunks, answers };
+  const cuts = indexes.map(({ texts, passages }) => [texts, passages]);
+  const digest = createHash('sha256').update(JSON.stringify(cuts)).digest('hex');
+  return { chunks, digest, answers };
 }

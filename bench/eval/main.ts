@@ -32,21 +32,24 @@ async function measureAll(options: EvalOptions, pool: WorkerPool): Promise<Repor
   ];
   const progress = createProgress();
   const rows: ReportRow[] = [];
+  const cuts = new Map<string, string[]>();
   let ratio: Report['ratio'];
   for (const spec of options.chunkers) {
     const chunker = chunkerName(spec);
-    const { chunks, answers } = await evaluate(spec, corpora, retrievers, {
+    const { chunks, digest, answers } = await evaluate(spec, corpora, retrievers, {
       k: options.k,
       tokenizer,
       onProgress: (retriever, done, total) => progress(`${chunker}, ${retriever}`, done, total),
     });
+    cuts.set(digest, [...(cuts.get(digest) ?? []), chunker]);
     for (const [retriever, given] of answers)
       for (const summary of summarise(given)) rows.push({ chunker, chunks, retriever, ...summary });
     const base = answers.get('minilm');
     if (ratio === undefined && spec.markdown !== undefined && base !== undefined)
       ratio = { chunker, ...recallRatio(answers.get('bundled')!, base) };
   }
-  return { k: options.k, rows, ratio, without: options.withoutMinilm ? ['minilm'] : [] };
+  const alike = [...cuts.values()].filter(({ length }) => length > 1);
+  return { k: options.k, rows, alike, ratio, without: options.withoutMinilm ? ['minilm'] : [] };
 }
 
 async function main(): Promise<void> {
@@ -58,6 +61,7 @@ async function main(): Promise<void> {
     // Whoever pipes JSON out of stdout wants nothing else there.
     const print = options.json === '-' ? console.error : console.log;
     for (const line of reportTable(report)) print(line);
+    for (const names of report.alike) print(`the same chunks here: ${names.join('; ')}`);
     if (options.json === '-') process.stdout.write(json);
     else if (options.json !== undefined) writeFileSync(options.json, json);
     if (report.ratio !== undefined) print(ratioLine(report.ratio));

@@ -12,6 +12,8 @@ export interface Report {
   /** Chunks retrieved for each question. */
   readonly k: number;
   readonly rows: readonly ReportRow[];
+  /** Chunkers that cut these corpora alike: their rows are equal. */
+  readonly alike: readonly (readonly string[])[];
   /** Recall of the bundled model over that of MiniLM, for the first Markdown chunker; undefined where one is missing. */
   readonly ratio: ({ readonly chunker: string } & Estimate) | undefined;
   /** Left out by name. */

@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '../../src/contracts/embedding-model.js';
+import type { EmbeddingModel, TextRole } from '../../src/contracts/embedding-model.js';
 import { createBm25 } from './bm25.js';
 import { cosines, embedTexts, type CountedText } from './dense.js';
 
@@ -13,12 +13,24 @@ export interface Retriever {
   ): Promise<readonly Float64Array[]>;
 }
 
+/** Each text is embedded once, however many chunkers cut it: many cuts are the same. */
 export function denseRetriever(name: string, model: EmbeddingModel): Retriever {
+  const known = { document: new Map<string, Float32Array>(), query: new Map<string, Float32Array>() };
+
+  async function embed(texts: readonly CountedText[], role: TextRole, onTexts: (count: number) => void) {
+    const vectors = known[role];
+    const unknown = texts.filter(({ text }) => !vectors.has(text));
+    onTexts(texts.length - unknown.length);
+    const found = await embedTexts(model, unknown, role, onTexts);
+    unknown.forEach(({ text }, at) => vectors.set(text, found[at]!));
+    return texts.map(({ text }) => vectors.get(text)!);
+  }
+
   return {
     name,
     async score(texts, queries, onTexts) {
-      const vectors = await embedTexts(model, texts, 'document', onTexts);
-      const asked = await embedTexts(model, queries, 'query', onTexts);
+      const vectors = await embed(texts, 'document', onTexts);
+      const asked = await embed(queries, 'query', onTexts);
       return asked.map((query) => cosines(query, vectors));
     },
   };
