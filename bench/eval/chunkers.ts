@@ -6,7 +6,6 @@ export const comparedChunkers: readonly ChunkerSpec[] = [
   { markdown: { maxTokens: 200, headingPrefix: true } },
   { markdown: { maxTokens: 200, overlap: 40 } },
   { recursive: { maxTokens: 200 } },
-  { recursive: { maxTokens: 200, overlap: 40 } },
 ];
 
 /** A chunker for people: `markdown 200 overlap=40 headingPrefix`. */
