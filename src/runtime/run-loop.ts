@@ -13,6 +13,7 @@ import { createBatchedSink } from '../pipeline/batched-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
 import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
 import { createObservation, type Observation } from './observation.js';
+import { purge } from './purge.js';
 import { sweep } from './sweep.js';
 import { Tally } from './tally.js';
 
@@ -161,20 +162,27 @@ class Loop {
   }
 
   async #sweep(scope: Parameters<typeof sweep>[0]['scope']): Promise<void> {
-    const { sink, source, allowMassDeletion, stop, report } = this.#options;
+    const { sink, failed, source, allowMassDeletion, stop, report } = this.#options;
     const options = {
       sink,
       source: source.name,
       scope,
-      observe: this.#versions.observe,
       allowMassDeletion,
       signal: stop.aborting,
     };
     let documents = 0;
     for await (const deletions of sweep(options)) {
-      documents += deletions.length;
-      await this.#process(deletions);
+      const outcomes = await this.#process(deletions);
+      documents += outcomes.filter(({ kind }) => kind === 'deleted').length;
     }
+    await purge({
+      sink,
+      failed,
+      source: source.name,
+      scope,
+      process: (deletions) => this.#process(deletions),
+      signal: stop.aborting,
+    });
     if (documents > 0) report({ type: 'swept', documents });
   }
 
