@@ -33,20 +33,23 @@ export interface FolderContent {
   readonly unsound: readonly string[];
 }
 
-/** Everything that a PGlite folder holds, read beside whoever owns it. */
-export async function readFolder(folder: string): Promise<FolderContent> {
+/** Everything that a PGlite folder holds of a pipeline, read beside whoever owns it. */
+export async function readFolder(folder: string, pipeline: string): Promise<FolderContent> {
   const connection = openPgliteConnection(folder, { clock: systemClock });
   try {
     const chunks = (await connection.query({
       text: `select c.document_id as "documentId", l.content_hash as "contentHash", c.id, c.ordinal, c."start", c."end",
                     c.hash, c.text, c.metadata, md5(vector_send(c.embedding)) as vector
              from millrace.chunks c left join millrace.ledger l using (pipeline, document_id)
+             where c.pipeline = $1
              order by c.document_id collate "C", c.ordinal`,
+      values: [pipeline],
     })) as unknown as StoredChunk[];
     const ledger = (await connection.query({
       text: `select document_id as "documentId", state, version, failed_version as "failedVersion",
                     chunk_count as "chunkCount"
-             from millrace.ledger order by document_id`,
+             from millrace.ledger where pipeline = $1 order by document_id`,
+      values: [pipeline],
     })) as unknown as LedgerRow[];
     return { chunks, ledger, digest: digestOf(chunks), unsound: faults(chunks, ledger) };
   } finally {

@@ -32,6 +32,8 @@ export interface KillVerdict {
   readonly undisturbed: FolderContent;
 }
 
+const pipeline = 'kill';
+
 /** Share of the kills that strike at any time at all, also before the first commit. */
 const anyTime = 0.1;
 
@@ -88,8 +90,8 @@ export async function killRounds({ folder, kills, seed, documents, say }: KillOp
     between,
     faults,
     failed: failed.stdout.split('\n').filter((line) => line !== '').length,
-    killed: await readFolder(store),
-    undisturbed: await readFolder(join(folder, 'undisturbed/store')),
+    killed: await readFolder(store, pipeline),
+    undisturbed: await readFolder(join(folder, 'undisturbed/store'), pipeline),
   };
 }
 
@@ -99,7 +101,7 @@ async function writeConfig(folder: string, name: string): Promise<string> {
   const path = join(folder, name, 'millrace.yaml');
   await writeFile(
     path,
-    `name: kill
+    `name: ${pipeline}
 source: { files: { root: ../docs, include: ['**/*.md'], exclude: [] } }
 chain:
   - chunk: { markdown: { maxTokens: 200 } }
@@ -134,7 +136,7 @@ async function look(store: string, config: string, since: Date): Promise<Look> {
       text: 'select count(*)::int as count from millrace.ledger where updated_at >= $1::timestamptz',
       values: [since.toISOString()],
     });
-    const { chunks, ledger, unsound } = await readFolder(store);
+    const { chunks, ledger, unsound } = await readFolder(store, pipeline);
     const faults = [...unsound];
     if (chunks.length > 0) {
       const retriever = await openRetriever(config);
