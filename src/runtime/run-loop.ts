@@ -121,7 +121,7 @@ class Loop {
   /** Starts `work` once there is room for the elements, and gives the room back when it ends. */
   async #admit(elements: readonly SourceElement[], work: () => Promise<void>): Promise<void> {
     const load = loadOf(elements);
-    await this.#admission.admit(load, this.#options.stop.aborting);
+    if (!(await this.#roomFor(load))) return;
     const task = work()
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
@@ -129,6 +129,18 @@ class Loop {
         this.#underWay.delete(task);
       });
     this.#underWay.add(task);
+  }
+
+  /** Waits for room. @returns false when a stop came first: what waits is not under way, and comes again */
+  async #roomFor(load: Load): Promise<boolean> {
+    const { draining } = this.#options.stop;
+    try {
+      await this.#admission.admit(load, draining);
+      return true;
+    } catch (error) {
+      if (draining.aborted) return false;
+      throw error;
+    }
   }
 
   async #settle(delivery: ElementsDelivery): Promise<void> {
