@@ -17,7 +17,9 @@ function explain(issue: Issue, above: readonly PropertyKey[], tree: Node): strin
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${name([...path, key])}: unknown key. ${known(path, key, tree)}`);
   const wanted = nodeAt(path, tree)?.description;
-  return [`${name(path)}: ${lowerFirst(issue.message)}${wanted === undefined ? '' : ` (${wanted})`}`];
+  const missing = issue.code === 'invalid_type' && issue.input === undefined;
+  const message = missing ? `missing; expected ${issue.expected}` : lowerFirst(issue.message);
+  return [`${name(path)}: ${message}${wanted === undefined ? '' : ` (${wanted})`}`];
 }
 
 /** Of the branches of a union, those that have the keys which were written are the ones that were meant. */
@@ -32,16 +34,28 @@ function explainUnion(
   const inside = meant.filter((branch) => branch.some(({ path: at }) => at.length > 0));
   if (inside.length === 1) return inside[0]!.flatMap((inner) => explain(inner, path, tree));
   const choices = keysAt(path, tree);
+  const written = issue.errors.flatMap((branch) =>
+    branch.flatMap((inner) =>
+      inner.code === 'unrecognized_keys' && inner.path.length === 0 ? inner.keys : [],
+    ),
+  );
+  const misspelt = written.flatMap((key) => (choices.includes(key) ? [] : [nearest(key, choices)]))[0];
   return [
-    `${name(path)}: expected exactly one of ${choices.map((key) => `"${key}"`).join(', ')}, with its settings under it`,
+    `${name(path)}: expected exactly one of ${choices.map((key) => `"${key}"`).join(', ')}, with its settings under it` +
+      (misspelt === undefined ? '' : `. Did you mean "${misspelt}"?`),
   ];
 }
 
 function known(path: readonly PropertyKey[], key: string, tree: Node): string {
   const keys = keysAt(path, tree);
-  const nearest = keys.find((candidate) => distance(candidate.toLowerCase(), key.toLowerCase()) <= 2);
-  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
+  const meant = nearest(key, keys);
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
   return keys.length === 0 ? 'Nothing is expected here.' : `Known here: ${keys.join(', ')}.`;
+}
+
+/** The first key that is at most two edits away. */
+function nearest(key: string, keys: readonly string[]): string | undefined {
+  return keys.find((candidate) => distance(candidate.toLowerCase(), key.toLowerCase()) <= 2);
 }
 
 function keysAt(path: readonly PropertyKey[], tree: Node): string[] {

@@ -57,6 +57,7 @@ export async function processDocument(
   for (let look = 0; look < maxLooks; look += 1) {
     enter('store');
     const entry = await sink.ledger(document.id);
+    if (entry !== undefined && entry.source !== source) throw ownedByAnother(entry, source);
     if (isNewer(entry, document)) return { outcome: { kind: 'stale' }, clearedFailure: false };
     if (holds(entry, content)) {
       const touched = await sink.write({ kind: 'touch', ...key, ...content });
@@ -83,6 +84,15 @@ export async function processDocument(
   throw new MillraceError(
     'store_conflict',
     `The document ${JSON.stringify(document.id)} was changed by others ${maxLooks} times while it was being written.`,
+  );
+}
+
+/** Versions of two sources cannot be compared: a foreign document is refused before anything is made of it. */
+function ownedByAnother({ documentId, source: owner }: LedgerEntry, source: string): MillraceError {
+  return new MillraceError(
+    'owner_mismatch',
+    `Document ${JSON.stringify(documentId)} is owned by source ${JSON.stringify(owner)}, not ${JSON.stringify(source)}.`,
+    { hint: 'Give the sources different ids, or write them to different pipelines.' },
   );
 }
 

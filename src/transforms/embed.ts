@@ -44,7 +44,8 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
         cost: texts.reduce((sum, text) => sum + tokensOf(text), 0),
         ms: clock.now() - began,
       });
-      if (vectors.length !== texts.length) return texts.map(() => countError(texts.length, vectors.length));
+      // Nobody can tell which text has which vector: the batch is split until its size is right again.
+      if (vectors.length !== texts.length) throw countError(texts.length, vectors.length);
       return Promise.all(vectors.map((vector, index) => checked(vector, texts[index]!, texts.length > 1)));
     },
     cost: tokensOf,
