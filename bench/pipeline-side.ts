@@ -77,10 +77,11 @@ async function pipeline(texts: readonly string[], workers: number): Promise<Side
     );
     let tokens = 0;
     const delay = watchDelay();
-    const before = process.cpuUsage();
+    let before = process.cpuUsage();
     const summary = await runPipeline(spec, {
       connectors,
       onEvent: (event) => {
+        if (event.type === 'started') before = process.cpuUsage();
         if (event.type === 'batch' && event.lane === 'bundled') tokens += event.cost - 2 * event.items;
       },
     });

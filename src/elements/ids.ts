@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOnce } from 'node:crypto';
 
 /** Namespace of Millrace's chunk ids (RFC 9562, version 5). A constant: another value would rename every chunk. */
 const namespace = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
@@ -9,7 +9,7 @@ const namespace = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
  */
 export function chunkId(pipeline: string, documentId: string, hash: string, occurrence: number): string {
   const name = JSON.stringify([pipeline, documentId, hash, occurrence]);
-  const digest = createHash('sha1').update(namespace).update(name).digest();
+  const digest = hashOnce('sha1', Buffer.concat([namespace, Buffer.from(name)]), 'buffer');
   digest[6] = (digest[6]! & 0x0f) | 0x50;
   digest[8] = (digest[8]! & 0x3f) | 0x80;
   const hex = digest.toString('hex', 0, 16);

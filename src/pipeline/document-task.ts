@@ -10,7 +10,7 @@ import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
-import type { TokenPassage } from '../transforms/chunk/pooled-chunker.js';
+import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain {
