@@ -8,6 +8,7 @@ import { contentHash } from '../elements/hash.js';
 import type { Outcome } from '../elements/outcome.js';
 import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
 import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
@@ -17,6 +18,8 @@ export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   chunk(text: string): Promise<readonly TokenPassage[]>;
   embed(text: EmbedText): Promise<Float32Array>;
+  /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
+  readonly room: Gate;
   /** Digest of everything that decides what the chain makes of a document. */
   readonly digest: string;
 }
@@ -70,7 +73,9 @@ export async function processDocument(
         };
       continue;
     }
-    const { chunks, embedded } = await chunkAndEmbed(enriched, entry, context);
+    const { chunks, embedded } = await chain.room.run(enriched.text.length, () =>
+      chunkAndEmbed(enriched, entry, context),
+    );
     enter('store');
     const stored = await sink.write({ kind: 'store', ...key, ...content, chunks });
     if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
