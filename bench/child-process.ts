@@ -2,24 +2,19 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Runs a module in a process of its own, that gives back one value: see `answer`. */
-export function inChildProcess<Input, Output>(
-  module: URL,
-  input: Input,
-  signal?: AbortSignal,
-): Promise<Output> {
-  const { promise, resolve, reject } = Promise.withResolvers<Output>();
-  const child = spawn(process.execPath, [fileURLToPath(module), JSON.stringify(input)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    signal,
+export function inChildProcess<Input, Output>(module: URL, input: Input): Promise<Output> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [fileURLToPath(module), JSON.stringify(input)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(JSON.parse(output) as Output);
+      else reject(new Error(`${fileURLToPath(module)} ended with exit code ${code}.`));
+    });
   });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
-  child.once('error', reject);
-  child.once('close', (code) => {
-    if (code === 0) resolve(JSON.parse(output) as Output);
-    else reject(new Error(`${fileURLToPath(module)} ended with exit code ${code}.`));
-  });
-  return promise;
 }
 
 /** The other end: does `work` with what this process was given, and hands its result to the parent. */

@@ -87,7 +87,14 @@ async function pipeline(texts: readonly string[], workers: number): Promise<Side
     });
     const { stored } = summary.outcomes;
     if (stored !== texts.length) throw new Error(`${stored} of ${texts.length} documents were stored.`);
-    return { ms: summary.ms, documents: stored, chunks: summary.chunks, tokens, delayMs: delay(), cpuMs: since(before) };
+    return {
+      ms: summary.ms,
+      documents: stored,
+      chunks: summary.chunks,
+      tokens,
+      delayMs: delay(),
+      cpuMs: since(before),
+    };
   } finally {
     await rm(baseFolder, { recursive: true, force: true });
   }

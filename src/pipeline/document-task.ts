@@ -17,7 +17,7 @@ import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
 export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   chunk(text: string): Promise<readonly TokenPassage[]>;
-  embed(text: EmbedText): Promise<Float32Array>;
+  embed(texts: readonly EmbedText[]): Promise<readonly Float32Array[]>;
   /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
   readonly room: Gate;
   /** Digest of everything that decides what the chain makes of a document. */
@@ -123,16 +123,17 @@ async function chunkAndEmbed(
   const chunks = makeChunks(pipeline, document, passages);
   const held = await heldOf(chunks, entry, sink);
   enter('embed');
-  let embedded = 0;
-  const writes = await Promise.all(
-    chunks.map(async (chunk, index): Promise<ChunkWrite> => {
-      if (held.has(chunk.id)) return { chunk, vector: undefined };
-      embedded += 1;
-      const ids = passages[index]?.ids;
-      return { chunk, vector: await chain.embed({ text: chunk.embeddedText, ...(ids && { ids }) }) };
-    }),
-  );
-  return { chunks: writes, embedded };
+  const missing: EmbedText[] = [];
+  chunks.forEach(({ id, embeddedText: text }, index) => {
+    if (!held.has(id)) missing.push({ text, ids: passages[index]!.ids });
+  });
+  const vectors = await chain.embed(missing);
+  let used = 0;
+  const writes = chunks.map((chunk): ChunkWrite => ({
+    chunk,
+    vector: held.has(chunk.id) ? undefined : vectors[used++],
+  }));
+  return { chunks: writes, embedded: missing.length };
 }
 
 /** A document without stored chunks holds none: no look-up is needed. */

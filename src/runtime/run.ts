@@ -75,7 +75,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         createEnrich({ name, enrich: batch, batchSize, concurrency, signal }),
       ),
       chunk: (text) => chunker.chunk(text),
-      embed: (text) => embedder.embed(text),
+      embed: (texts) => embedder.embedAll(texts),
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };

@@ -41,13 +41,14 @@ describe('gate', () => {
   test('an abort refuses what waits and leaves what is inside alone', async () => {
     const stop = new AbortController();
     const gate = new Gate(1, stop.signal);
-    const inside = Promise.withResolvers<string>();
-    const first = gate.run(1, () => inside.promise);
+    let finish = (_result: string) => {};
+    const first = gate.run(1, () => new Promise<string>((resolve) => (finish = resolve)));
+    await turn();
     const second = gate.run(1, async () => 'in');
     stop.abort(new Error('stopped'));
     await expect(second).rejects.toThrow('stopped');
     await expect(gate.run(1, async () => 'in')).rejects.toThrow('stopped');
-    inside.resolve('done');
+    finish('done');
     expect(await first).toBe('done');
   });
 });
