@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { Gate } from '../flow/gate.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
@@ -34,6 +35,9 @@ export interface RunOptions {
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
+
+/** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
+const unitsAWorker = 512 * 1024;
 
 /**
  * Brings a source into its store: reads, chunks, embeds, writes, settles, until the source ends or the run is stopped.
@@ -74,7 +78,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),
       ),
       chunk: (text) => chunker.chunk(text),
-      embed: (text) => embedder.embed(text),
+      embed: (texts) => embedder.embedAll(texts),
+      room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };
     const summary = await runLoop({
