@@ -36,9 +36,9 @@ test('a replay sends the element through the whole chain and forgets its record'
   expect(runs).toMatchObject([{ outcomes: { stored: 2, failed: 0 }, embedded: 2 }]);
   expect(unreadable).toEqual([]);
   expect(await bed.failed()).toEqual([]);
-  expect((await bed.content()).chunks.map(({ text, metadata }) => [text, metadata])).toEqual([
-    ['Ants.', { enriched: true }],
-    ['Bees.', { enriched: true }],
+  expect((await bed.content()).chunks).toMatchObject([
+    { text: 'Ants.', metadata: { enriched: true } },
+    { text: 'Bees.', metadata: { enriched: true } },
   ]);
   expect((await bed.replay({ input })).runs).toEqual([]);
 });
