@@ -76,6 +76,28 @@ test('a drain ends at its deadline, and an abort at once; neither settles what i
   expect(await bed.failed()).toEqual([]);
 });
 
+test('a watching run takes in changes until it is drained', async () => {
+  const bed = await openBed();
+  await bed.write({ 'a.md': 'Ants.', 'b.md': 'Bees.' });
+  const stop = new AbortController();
+  const settled: string[] = [];
+  const summary = await bed.run({
+    watch: true,
+    signal: stop.signal,
+    input: { source: { files: { root: 'docs', pollMs: 50 } } },
+    onEvent: (event) => {
+      if (event.type === 'caught-up') void bed.write({ 'b.md': 'Bears.' });
+      if (event.type !== 'settled') return;
+      settled.push(`${event.documentId} ${event.outcome}`);
+      if (settled.length === 3) stop.abort();
+    },
+  });
+  expect(summary.end).toBe('drained');
+  expect(settled.slice(0, 2).sort()).toEqual(['a.md stored', 'b.md stored']);
+  expect(settled[2]).toBe('b.md stored');
+  expect(await bed.texts('b.md')).toEqual(['Bears.']);
+});
+
 describe('millrace run, stopped by signals', () => {
   /** Documents in two deliveries, of which the second has to wait; `wait` is the body of the enrichment. */
   async function start(wait: string, more = ''): Promise<MillraceProcess & { readonly folder: string }> {

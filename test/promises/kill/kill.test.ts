@@ -5,7 +5,7 @@ import { killRounds } from './kill-rounds.js';
 // The long form, 20 kills over all documents, is `npm run test:kill`.
 test(
   'runs killed at random moments leave a sound store, and in the end the same as an undisturbed one',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async () => {
     const said: string[] = [];
     const { between, faults, failed, killed, undisturbed } = await killRounds({
