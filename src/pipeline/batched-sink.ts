@@ -1,18 +1,18 @@
 import type { Clock } from '../contracts/context.js';
 import type { DocumentWrite, LedgerEntry, Sink, WriteResult } from '../contracts/sink.js';
 import { Batcher } from '../flow/batcher.js';
-import { retry } from '../flow/retry.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Report } from '../observability/events.js';
 
 export interface BatchedSinkOptions {
+  /** One that waits out outages. */
   readonly sink: Sink;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly report: Report;
 }
 
-/** A sink as one document sees it: the calls of many documents are gathered into batches, and outages are waited out. */
+/** A sink as one document sees it: the calls of many documents are gathered into batches. */
 export interface BatchedSink {
   ledger(documentId: string): Promise<LedgerEntry | undefined>;
   /** Which of these chunks the store holds. */
@@ -28,17 +28,9 @@ const bytesAtOnce = 4 * 1024 * 1024;
 const batchesUnderWay = 2;
 
 export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOptions): BatchedSink {
-  const patiently = <T>(lane: string, call: () => Promise<T>): Promise<T> =>
-    retry(call, {
-      clock,
-      signal,
-      onRetry: (event) => report({ type: 'retry', lane, ...event }),
-      onRecovered: () => report({ type: 'recovered', lane }),
-    });
-
   const ledger = new Batcher<string, LedgerEntry | undefined>({
     run: async (ids) => {
-      const entries = await patiently('ledger', () => sink.ledger([...new Set(ids)], signal));
+      const entries = await sink.ledger([...new Set(ids)], signal);
       return ids.map((id) => entries.get(id));
     },
     cost: () => 1,
@@ -49,7 +41,7 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
 
   const held = new Batcher<readonly string[], ReadonlySet<string>>({
     run: async (lists) => {
-      const all = await patiently('ledger', () => sink.heldChunks(lists.flat(), signal));
+      const all = await sink.heldChunks(lists.flat(), signal);
       return lists.map(() => all);
     },
     cost: (list) => list.length,
@@ -61,7 +53,7 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
   const write = new Batcher<DocumentWrite, WriteResult>({
     run: async (writes) => {
       const began = clock.now();
-      const results = await patiently('sink', () => sink.write(writes, signal));
+      const results = await sink.write(writes, signal);
       report({
         type: 'batch',
         lane: 'sink',

@@ -10,6 +10,7 @@ import { KeyedOrder } from '../flow/keyed-order.js';
 import type { Stop } from '../flow/stop.js';
 import type { Report, RunSummary } from '../observability/events.js';
 import { createBatchedSink } from '../pipeline/batched-sink.js';
+import { createPatientSink } from '../pipeline/patient-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
 import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
 import { createObservation, type Observation } from './observation.js';
@@ -31,6 +32,8 @@ export interface RunLoopOptions {
   readonly clock: Clock;
   readonly stop: Stop;
   readonly report: Report;
+  /** Makes reading fast after many writes; called when a source that goes on has caught up. */
+  tune(): Promise<void>;
 }
 
 /**
@@ -56,8 +59,9 @@ class Loop {
   constructor(options: RunLoopOptions) {
     const { pipeline, source, chain, sink, failed, model, limits, clock, stop, report } = options;
     const signal = stop.aborting;
-    const batched = createBatchedSink({ sink, clock, signal, report });
-    this.#options = options;
+    const patient = createPatientSink({ sink, clock, signal, report });
+    const batched = createBatchedSink({ sink: patient, clock, signal, report });
+    this.#options = { ...options, sink: patient };
     this.#admission = new Admission(limits);
     this.#versions = createObservation(batched, clock);
     this.#tasks = {
@@ -115,7 +119,9 @@ class Loop {
     await Promise.all(this.#underWay);
     if (this.#options.stop.draining.aborted) return;
     await this.#sweep(delivery.scope);
-    if (watch) report({ type: 'caught-up' });
+    if (!watch) return;
+    await this.#options.tune();
+    report({ type: 'caught-up' });
   }
 
   /** Starts `work` once there is room for the elements, and gives the room back when it ends. */

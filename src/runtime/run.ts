@@ -2,6 +2,7 @@ import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { Gate } from '../flow/gate.js';
+import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
@@ -82,6 +83,12 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };
+    // A stop does not wait for an index: the next run makes it.
+    const tune = () =>
+      untilStopped(
+        stop,
+        retry(() => store.tune(stop.draining), { clock, signal: stop.draining }),
+      );
     const summary = await runLoop({
       pipeline: spec.name,
       source,
@@ -95,8 +102,9 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       clock,
       stop,
       report,
+      tune,
     });
-    if (!stop.draining.aborted) await untilStopped(stop, store.tune(signal));
+    if (!stop.draining.aborted) await tune();
     return summary;
   } catch (error) {
     if (!isStop(stop, error)) throw error;
