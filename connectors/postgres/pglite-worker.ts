@@ -31,7 +31,14 @@ let last: Promise<unknown> = Promise.resolve();
 /** Sockets of those who came before the claim was decided. */
 let early: Socket[] | undefined = [];
 
+/** Set once this owner gives the folder up: whoever asks now finds the next owner. */
+let stopping = false;
+
 function enqueue(request: StoreRequest): Promise<StoreResult> {
+  if (stopping)
+    return Promise.reject(
+      new MillraceError('store_unavailable', `The process that owns ${folder} is closing it.`),
+    );
   const done = last.then(() => handle(request));
   last = done.catch(() => undefined);
   return done;
@@ -116,6 +123,7 @@ function say(state: OwnerState): void {
 
 /** Others find the folder free only when the database is closed. */
 async function stop(claim: Claim): Promise<void> {
+  stopping = true;
   await last;
   try {
     await database?.close();

@@ -5,6 +5,8 @@ import { errorPolicy } from './error-policy.js';
 export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Gives up after this many tries, outages too. Default: the policy alone decides. */
+  readonly maxTries?: number;
   /** Called before each wait. `pausing` tells an outage, which has no last try, from a short retry. */
   onRetry?(retry: { error: MillraceError; attempt: number; delayMs: number; pausing: boolean }): void;
   /** Called once when a call passes after it had failed. */
@@ -13,7 +15,7 @@ export interface RetryOptions {
 
 /** Makes a call again by the error policy. Rejects with the last error, or the signal's reason while it waits. */
 export async function retry<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { clock, signal } = options;
+  const { clock, signal, maxTries = Infinity } = options;
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
     try {
@@ -24,7 +26,7 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
       signal.throwIfAborted();
       const error = MillraceError.from(thrown);
       const delayMs = delayBefore(error, attempt);
-      if (delayMs === undefined) throw error;
+      if (delayMs === undefined || attempt >= maxTries) throw error;
       options.onRetry?.({ error, attempt, delayMs, pausing: errorPolicy[error.code].action === 'pause' });
       await clock.sleep(delayMs, signal);
     }

@@ -40,6 +40,9 @@ export interface RunOptions {
 /** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
 const unitsAWorker = 512 * 1024;
 
+/** Some 9 seconds. */
+const startTries = 6;
+
 /**
  * Brings a source into its store: reads, chunks, embeds, writes, settles, until the source ends or the run is stopped.
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
@@ -54,6 +57,14 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
   releasers.push(listen(options.signal, () => stop.drain(spec.stopDeadlineMs)));
   releasers.push(listen(options.abort, () => stop.abort()));
   try {
+    /** A store that is about to change its owner is waited for; one that is not there at all soon ends the run. */
+    const patientStart = (work: () => Promise<void>) =>
+      retry(work, {
+        clock,
+        signal: stop.draining,
+        maxTries: startTries,
+        onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
+      });
     const store = await openStore(spec, context);
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
@@ -61,8 +72,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const model = await openModel(spec.embed, spec, pool, context, stop.draining);
     const fitted = fitToModel(spec.chunk, model, report);
     const artifact = describeChain(spec, fitted, model.identity);
-    await store.prepare({ width: model.identity.width });
-    await agreeOnChain(store.artifacts, artifact, () => store.count());
+    const { width } = model.identity;
+    await patientStart(async () => {
+      await store.prepare({ width });
+      await agreeOnChain(store.artifacts, artifact, () => store.count());
+    });
 
     const signal = stop.aborting;
     const chunker = createChunker({
