@@ -7,7 +7,7 @@ import { expectWhole } from './support/expect-whole.js';
 import { legalLimits, nastyText } from './support/nasty-text.js';
 import { wordPieceMeasure } from './support/word-piece-measure.js';
 
-const runs = { numRuns: Number(process.env['CHUNK_RUNS'] ?? 1000) };
+const runs = { numRuns: Number(process.env['CHUNK_RUNS'] ?? 500) };
 
 describe.each([
   ['characters', characterMeasure(1)],

@@ -7,7 +7,7 @@ import type { Block } from './block.js';
  * is not before a heading, however full the passage; a higher heading outweighs a lower one that is not much further on.
  */
 export function blockWorth(next: Block): number {
-  if (next.kind === 'heading') return 1.6 - 0.1 * next.level;
+  if (next.kind === 'heading') return 1.7 - 0.1 * next.level;
   if (next.kind === 'rule') return breakWorth[textBreak.blankLine] + 0.1;
   return breakWorth[textBreak.blankLine];
 }
