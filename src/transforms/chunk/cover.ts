@@ -36,7 +36,7 @@ export function cover(
 ): Passage[] {
   const passages: Passage[] = [];
   let fresh = firstCluster(0);
-  let start = fresh < text.length ? withIndent(fresh, 0) : fresh;
+  let start = fresh < text.length ? withIndent(fresh, 0, fresh) : fresh;
   while (fresh < text.length) {
     const end = trimmedEnd(fresh, chooseEnd(start, fresh));
     const tokens = measure.tokens(start, end) + cutter.reserved(start);
@@ -70,16 +70,17 @@ export function cover(
   function trimmedEnd(fresh: number, end: number): number {
     let trimmed = end;
     while (trimmed > fresh + 1 && isBlank(text.charCodeAt(trimmed - 1))) trimmed -= 1;
-    return trimmed === end ? end : clusters.after(trimmed - 1, end);
+    const boundary = clusters.after(trimmed - 1, end);
+    return boundary < 0 ? end : boundary;
   }
 
-  /** The start of a passage that takes up at `fresh`: the indent of its first line belongs to it, if it fits. */
-  function withIndent(fresh: number, from: number): number {
-    let line = fresh;
+  /** `start`, or the start of its line when only white space is before it there, not before `from`, and it fits. */
+  function withIndent(start: number, from: number, fresh: number): number {
+    let line = start;
     while (line > from && isBlank(text.charCodeAt(line - 1)) && !isLineEnd(text.charCodeAt(line - 1)))
       line -= 1;
-    if (line === fresh || (line > 0 && !isLineEnd(text.charCodeAt(line - 1)))) return fresh;
-    return leavesRoom(line, fresh) ? line : fresh;
+    if (line === start || (line > 0 && !isLineEnd(text.charCodeAt(line - 1)))) return start;
+    return leavesRoom(line, fresh) ? line : start;
   }
 
   /** Whether a passage from `start` has room for the cluster at `fresh`. */
@@ -88,7 +89,7 @@ export function cover(
   }
 
   function nextStart(start: number, end: number, fresh: number): number {
-    const without = withIndent(fresh, end);
+    const without = withIndent(fresh, end, fresh);
     if (limits.overlap === 0) return without;
     const floor = Math.max(start + 1, cutter.overlapFloor(end, fresh));
     const low = earliest(
@@ -97,8 +98,10 @@ export function cover(
       (at) => measure.tokens(at, end) <= limits.overlap && leavesRoom(at, fresh),
     );
     if (low >= end) return without;
-    const best = bestStart(text, clusters, { low, high: end }, cutter.breakKind(low));
-    if (best >= 0) return best;
+    const kind = cutter.breakKind(low);
+    let best = bestStart(text, clusters, { low, high: end }, kind);
+    if (best < 0 && kind === 'lines') best = bestStart(text, clusters, { low, high: end }, 'text');
+    if (best >= 0) return withIndent(best, low, fresh);
     const boundary = clusters.after(low - 1, end - 1);
     if (boundary < 0) return without;
     const cluster = firstCluster(boundary);

@@ -161,6 +161,20 @@ describe.each([
     expect(slices('😀', split('😀', measure, { maxTokens: 1 }))).toEqual(['😀']);
   });
 
+  it('comes to an end where a cut falls behind the space inside a cluster that is over the limit', () => {
+    const text = '\n2 |\u0600 \u0301Two words.  \u0600\u1798';
+    for (const by of [measure, wordPieceMeasure]) {
+      for (const [maxTokens, overlap] of [
+        [1, 0],
+        [2, 0],
+        [2, 1],
+        [3, 2],
+      ] as const) {
+        expectWhole(text, split(text, by, { maxTokens, overlap }), by, { maxTokens, overlap });
+      }
+    }
+  });
+
   it('refuses sizes that cannot be', () => {
     const refused = expect.objectContaining({ code: 'config_invalid' });
     for (const options of [

@@ -7,7 +7,7 @@ import { expectWhole } from './support/expect-whole.js';
 const measure = characterMeasure(1);
 const split = (text: string, options: MarkdownOptions) => {
   const passages = chunk.markdown(text, { ...options, measure });
-  expectWhole(text, passages, measure, { maxTokens: 256, ...options });
+  expectWhole(text, passages, measure, { ...options, maxTokens: options.maxTokens ?? 256 });
   return passages;
 };
 const texts = (text: string, options: MarkdownOptions) => split(text, options).map((passage) => passage.text);
@@ -87,14 +87,17 @@ describe('the markdown chunker', () => {
       [lines, ['~~~', ...lines, '~~~'].join('\r\n')],
       [rows, ['| a | b |', '|---|---|', ...rows].join('\n')],
     ] as const) {
-      for (const maxTokens of [40, 64, 200]) {
-        for (const overlap of [0, 35]) {
-          const found = texts(`# Title\n\n${text}`, { maxTokens, overlap }).flatMap((slice) =>
-            slice.split(/\r?\n/),
-          );
-          const known = new Set<string>(['# Title', '', '~~~', '| a | b |', '|---|---|', ...parts]);
-          expect(found.filter((line) => !known.has(line))).toEqual([]);
-        }
+      for (const [maxTokens, overlap] of [
+        [40, 0],
+        [64, 0],
+        [100, 40],
+        [200, 40],
+      ] as const) {
+        const found = texts(`# Title\n\n${text}`, { maxTokens, overlap }).flatMap((slice) =>
+          slice.split(/\r?\n/),
+        );
+        const known = new Set<string>(['# Title', '', '~~~', '| a | b |', '|---|---|', ...parts]);
+        expect(found.filter((line) => !known.has(line))).toEqual([]);
       }
     }
   });
