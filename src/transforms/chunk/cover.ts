@@ -91,12 +91,10 @@ export function cover(
   function nextStart(start: number, end: number, fresh: number): number {
     const without = withIndent(fresh, end, fresh);
     if (limits.overlap === 0) return without;
-    const floor = Math.max(start + 1, cutter.overlapFloor(end, fresh));
-    const low = earliest(
-      floor,
-      end,
-      (at) => measure.tokens(at, end) <= limits.overlap && leavesRoom(at, fresh),
-    );
+    const least = clusters.after(fresh, furthestEnd(fresh));
+    if (least < 0) return without;
+    const fits = (at: number) => measure.tokens(at, end) <= limits.overlap && furthestEnd(at) >= least;
+    const low = earliest(Math.max(start + 1, cutter.overlapFloor(end, fresh)), end, fits);
     if (low >= end) return without;
     const kind = cutter.breakKind(low);
     let best = bestStart(text, clusters, { low, high: end }, kind);

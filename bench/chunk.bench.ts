@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { globSync } from 'tinyglobby';
+import { characterMeasure } from '../src/transforms/chunk/character-measure.js';
+import { createSplitter, type Splitter } from '../src/transforms/chunk/chunker.js';
+import type { Figure } from './figure.js';
+
+const rounds = 7;
+const bytes = 10_000_000;
+
+interface Case {
+  readonly name: string;
+  readonly split: Splitter;
+  readonly whole: string;
+  readonly tenth: string;
+}
+
+/**
+ * Speed of both chunkers with the counter of one token per four characters, over 10 MB of Markdown (the files of
+ * `node_modules`, in turn) and over one line of 10 MB of Chinese without white space. A megabyte is 10^6 bytes of UTF-8;
+ * characters are UTF-16 code units. Medians of rounds in which the cases take turns;
+ * growth is the time of 10 MB over that of 1 MB, of which each round takes the mean of ten runs.
+ */
+export async function chunkBench(emit: (figure: Figure) => void): Promise<void> {
+  const texts = {
+    markdown: markdownText(),
+    'cjk-line': '天地玄黃，宇宙洪荒。日月盈昃辰宿列張寒來暑往秋收冬藏',
+  };
+  const options = { maxTokens: 256, overlap: 0 };
+  const splitters = {
+    recursive: createSplitter({ recursive: options }),
+    markdown: createSplitter({ markdown: options }),
+    'markdown-overlap-32': createSplitter({ markdown: { ...options, overlap: 32 } }),
+  };
+  const cases: Case[] = Object.entries(texts).flatMap(([kind, unit]) => {
+    const whole = ofBytes(unit, bytes);
+    const tenth = ofBytes(unit, bytes / 10);
+    return Object.entries(splitters).map(([name, split]) => ({
+      name: `chunk.${name}.${kind}`,
+      split,
+      whole,
+      tenth,
+    }));
+  });
+  const times = cases.map(() => ({ whole: [] as number[], tenth: [] as number[] }));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, { split, whole, tenth }] of cases.entries()) {
+      times[index]!.tenth.push(timed(split, tenth, 10) / 10);
+      times[index]!.whole.push(timed(split, whole, 1));
+      await new Promise(setImmediate);
+    }
+  }
+  for (const [index, { name, whole }] of cases.entries()) {
+    const seconds = median(times[index]!.whole);
+    const barred = !name.includes('overlap');
+    const megabytes = Buffer.byteLength(whole) / 1e6 / seconds;
+    emit({
+      name: `${name}.speed`,
+      value: round2(megabytes),
+      unit: 'MB/s',
+      better: 'higher',
+      ...(barred ? { bar: 20 } : {}),
+    });
+    emit({
+      name: `${name}.characters`,
+      value: Math.round(whole.length / seconds),
+      unit: 'characters/s',
+      better: 'higher',
+    });
+    const growth = median(times[index]!.whole.map((time, round) => time / times[index]!.tenth[round]!));
+    emit({
+      name: `${name}.growth`,
+      value: round2(growth),
+      unit: 'x',
+      better: 'lower',
+      ...(barred ? { bar: 11 } : {}),
+    });
+  }
+}
+
+/** All Markdown files of the installed packages, one after another. */
+function markdownText(): string {
+  const files = globSync('node_modules/**/*.md', { absolute: true, caseSensitiveMatch: false }).sort();
+  return files.map((file) => readFileSync(file, 'utf8')).join('\n\n');
+}
+
+/** `unit` over and over, as one flat string of about so many bytes. */
+function ofBytes(unit: string, size: number): string {
+  const source = Buffer.from(unit);
+  const copies = Buffer.concat(Array.from({ length: Math.ceil(size / source.length) }, () => source));
+  return copies.subarray(0, size).toString('utf8');
+}
+
+/** Seconds of so many runs, one after another. */
+function timed(split: Splitter, text: string, runs: number): number {
+  const begin = performance.now();
+  for (let run = 0; run < runs; run += 1) split(text, characterMeasure());
+  return (performance.now() - begin) / 1000;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+function round2(value: number): number {
+  return Math.round(value * 100) / 100;
+}
