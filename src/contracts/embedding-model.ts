@@ -46,10 +46,21 @@ export interface EmbeddingModel {
   readonly batchInvariant: boolean;
   /** Batches that can be under way at once. */
   readonly concurrency: number;
+  /** What a good batch is on this device. */
+  readonly batching: Batching;
   /**
    * One vector a text, in their order, unchecked: the caller checks width, finiteness and norm.
    * @throws MillraceError `inference_failed`, `out_of_memory`, `worker_crashed`: no text of this batch was embedded
    */
   embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<readonly Float32Array[]>;
   close(): Promise<void>;
+}
+
+export interface Batching {
+  /** Texts of a batch are padded to its longest one: those of similar length go together. */
+  readonly padded: boolean;
+  /** Tokens of a batch at most, padding counted. */
+  readonly tokens: number;
+  /** Texts of a batch at most. */
+  readonly texts: number;
 }

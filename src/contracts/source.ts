@@ -10,12 +10,17 @@ export interface SourceContext {
   readonly watch: boolean;
   /** An item over this many bytes is handed over as `unreadable` (`item_too_large`), never buffered whole. */
   readonly maxItemBytes: number;
+  /** The operator's word that any share of the documents may vanish at once. */
+  readonly allowMassDeletion: boolean;
   /**
    * Versions for a source that has none of its own: for each id the greater of now and the version after the newest that
-   * the store knows. Call it **before** reading the content of these documents: only then does a content that was read
-   * earlier lose to one that was read later, whichever is written first.
+   * the store knows. What is handed over under such a version must be what the source held **at the instant of this
+   * call**: call it before or after reading, but make sure that nothing changed from before the one until after the
+   * other. Only then does what was true earlier lose to what was true later, whichever was read or is written first.
    */
   observe(documentIds: readonly string[]): Promise<readonly Version[]>;
+  /** Now, for the beginning of a pass: not above any version that `observe` gives from here on. */
+  passStart(): Promise<Version>;
 }
 
 /** Where documents come from. */

@@ -1,5 +1,4 @@
 /** Characters that no store can hold: NUL, and surrogates without their partner. */
-// eslint-disable-next-line no-control-regex
 const unstorable = /\u0000|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 export interface CleanText {

@@ -1,0 +1,104 @@
+import { resolve } from 'node:path';
+import type {
+  FailedFilter,
+  FailedRecord,
+  FailedStore,
+  FailedStoreFactory,
+} from '../../src/contracts/failed-store.js';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { FilesFailedConfig } from './config.js';
+import { FailedLog } from './failed-log.js';
+import { systemCode } from './file-errors.js';
+
+/** Most characters of text in one append. */
+const appendSize = 8 << 20;
+
+/** Failed elements in a private folder of JSON Lines. Nothing is made there before the first record. */
+export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (config, context) => {
+  const { pipeline, baseFolder, notify } = context;
+  const folder = resolve(baseFolder, config.path);
+  let told = false;
+  const log = new FailedLog(folder, () => {
+    if (told) return;
+    told = true;
+    notify({
+      level: 'warn',
+      code: 'failed_file_damaged',
+      message: `Part of the failed elements in ${folder} cannot be read, as after a crash while it was written.`,
+    });
+  });
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw unavailable(folder, error);
+    }
+  };
+
+  const store: FailedStore = {
+    async put(records) {
+      for (const some of inAppends(records)) await guarded(log.put(some));
+    },
+    async *list(filter) {
+      const snapshot = await guarded(log.snapshot());
+      if (snapshot === undefined) return;
+      try {
+        for (const entry of snapshot.entries()) {
+          if (entry.pipeline !== pipeline || !entry.documentId.startsWith(filter?.idPrefix ?? '')) continue;
+          const record = await guarded(snapshot.read(entry));
+          if (record !== undefined && isWanted(record, filter)) yield record;
+        }
+      } finally {
+        await snapshot.close();
+      }
+    },
+    async get(documentId) {
+      const snapshot = await guarded(log.snapshot());
+      if (snapshot === undefined) return undefined;
+      try {
+        const entry = snapshot.get(pipeline, documentId);
+        return entry && (await guarded(snapshot.read(entry)));
+      } finally {
+        await snapshot.close();
+      }
+    },
+    discard: (keys) => guarded(log.discard(pipeline, keys)),
+    close: () => log.close(),
+  };
+  return store;
+};
+
+/** In groups whose text fits one write. */
+function* inAppends(records: readonly FailedRecord[]): Generator<readonly FailedRecord[]> {
+  let group: FailedRecord[] = [];
+  let size = 0;
+  for (const record of records) {
+    group.push(record);
+    size += record.element.text?.length ?? 0;
+    if (size < appendSize) continue;
+    yield group;
+    group = [];
+    size = 0;
+  }
+  if (group.length > 0) yield group;
+}
+
+function isWanted({ error, stage }: FailedRecord, filter: FailedFilter = {}): boolean {
+  return (
+    (filter.code === undefined || filter.code === error.code) &&
+    (filter.stage === undefined || filter.stage === stage)
+  );
+}
+
+function unavailable(folder: string, error: unknown): MillraceError {
+  const code = systemCode(error);
+  const reason = code ?? (error instanceof Error ? error.message : String(error));
+  return new MillraceError(
+    'failed_sink_unavailable',
+    `Failed elements cannot be kept in ${folder}: ${reason}`,
+    {
+      cause: error,
+      hint: 'Make room on the disk, check the rights of the folder, or name another by `failed.files.path`.',
+    },
+  );
+}

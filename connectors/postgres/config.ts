@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+const index = z
+  .union([z.enum(['auto', 'off']), z.int().min(1)])
+  .describe(
+    'Vector index (HNSW): "off" for exact search always, or the number of chunks from which it is built; "auto" takes 50,000 on a server and 200,000 in a folder.',
+  )
+  .default('auto');
+
+/** Embedded Postgres in a folder: nothing to install, one machine. */
+export const pgliteConfig = z
+  .strictObject({
+    path: z
+      .string()
+      .min(1)
+      .describe('Folder of the database, made when missing; relative to the configuration file.')
+      .default('.millrace/store'),
+    index,
+  })
+  .describe('Postgres embedded in this process, kept in a folder.');
+
+export type PgliteConfig = z.infer<typeof pgliteConfig>;
+
+/** A Postgres server with pgvector. */
+export const postgresConfig = z
+  .strictObject({
+    url: z.string().min(1).describe('Connection string: postgres://user:password@host:5432/database.'),
+    schema: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe('Schema that holds the tables; made when missing. Pipelines may share it.')
+      .default('millrace'),
+    index,
+    connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
+  })
+  .describe('A Postgres server with the pgvector extension, 0.8 or newer.');
+
+export type PostgresConfig = z.infer<typeof postgresConfig>;

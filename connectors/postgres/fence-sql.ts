@@ -1,0 +1,147 @@
+import type { DocumentWrite } from '../../src/contracts/sink.js';
+import type { SqlStatement, SqlStep } from './connection.js';
+import type { TableNames } from './names.js';
+import { stageColumns } from './schema-sql.js';
+
+/** What the fence decided of a write; `owner` names another source as the owner. */
+export interface FenceRow {
+  readonly write: number;
+  readonly verdict: 'done' | 'stale' | 'moved' | 'owner';
+  readonly owner: string;
+  readonly cleared: boolean;
+}
+
+/**
+ * A planner without statistics would rather read whole tables, while all rows here are found by `any(ids)`. The settings
+ * last for the transaction.
+ */
+const planByKey: SqlStatement = {
+  text: "select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'jit']) as name",
+};
+
+/**
+ * The steps of a write after its chunks were staged: a row for each unknown document, so that it can be locked; all rows
+ * locked in the order of their ids; then, seeing what earlier writers committed, the verdict and all that follows from
+ * it in one statement. Its rows are the FenceRows.
+ */
+export function fenceSteps(
+  names: TableNames,
+  pipeline: string,
+  writes: readonly DocumentWrite[],
+): readonly SqlStep[] {
+  const ids = writes.map(({ documentId }) => documentId);
+  const sources = writes.map(({ source }) => source);
+  return [
+    planByKey,
+    {
+      text: `insert into ${names.ledger} (pipeline, document_id, source, state)
+             select $1, w.id, w.source, 'absent' from unnest($2::text[], $3::text[]) as w (id, source)
+             order by w.id collate "C" on conflict do nothing`,
+      values: [pipeline, ids, sources],
+    },
+    {
+      text: `select count(*) from (
+               select from ${names.ledger} where pipeline = $1 and document_id = any($2::text[])
+               order by document_id for update
+             ) as locked`,
+      values: [pipeline, ids],
+    },
+    {
+      text: applySql(names),
+      values: [
+        pipeline,
+        writes.map((_, index) => index),
+        writes.map(({ kind }) => kind),
+        ids,
+        sources,
+        writes.map(({ version }) => version),
+        writes.map((write) => ('contentHash' in write ? write.contentHash : null)),
+        writes.map((write) => ('chainDigest' in write ? write.chainDigest : null)),
+        writes.map((write) => (write.kind === 'store' ? write.chunks.length : 0)),
+      ],
+    },
+  ];
+}
+
+const chunkFields = ['ordinal', '"start"', '"end"', 'tokens', 'hash', 'text', 'metadata'];
+const list = (prefix: string) => chunkFields.map((field) => `${prefix}.${field}`).join(', ');
+
+/**
+ * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
+ * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
+ */
+function applySql(names: TableNames): string {
+  return `
+with w as materialized (
+  select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
+    as w (write, kind, document_id, source, version, content_hash, chain_digest, chunk_count)
+), compared as (
+  select w.*, l.source as owner, l.failed_version as failed, l.state as old_state,
+    (w.version > l.version or l.version is null)
+      and (w.version >= l.failed_version or l.failed_version is null) as newer,
+    w.version = l.version as same_version,
+    l.content_hash is not distinct from w.content_hash
+      and l.chain_digest is not distinct from w.chain_digest as same_content
+  from w left join ${names.ledger} l
+    on l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = w.document_id
+), lacking as materialized (
+  select distinct s.write from pg_temp.millrace_stage s join w using (write)
+  where s.embedding is null and not exists (
+    select from ${names.chunks} k
+    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = w.document_id and k.id = s.id)
+), judged as (
+  select c.*, case
+    when owner <> source then 'owner'
+    when kind = 'fail' then case when newer and failed is distinct from version then 'done' else 'stale' end
+    when not newer and not (kind = 'store' and coalesce(same_version, false) and not same_content) then 'stale'
+    when kind = 'touch' and not (old_state = 'stored' and same_content) then 'moved'
+    when write in (select write from lacking) then 'moved'
+    else 'done' end as verdict
+  from compared c
+), decided as materialized (
+  select *, verdict = 'done' as done from judged
+), put as (
+  insert into ${names.chunks} (pipeline, document_id, id, ${chunkFields.join(', ')}, embedding)
+  select $1, d.document_id, s.id, ${list('s')}, s.embedding
+  from decided d join pg_temp.millrace_stage s on s.write = d.write
+  where d.done and not exists (
+    select from ${names.chunks} k
+    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id)
+), changed as (
+  update ${names.chunks} k
+  set ${chunkFields.map((field) => `${field} = s.${field}`).join(', ')}, embedding = coalesce(s.embedding, k.embedding)
+  from decided d join pg_temp.millrace_stage s on s.write = d.write
+  where d.done
+    and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id
+    and ((${list('k')}) is distinct from (${list('s')}) or k.embedding is distinct from coalesce(s.embedding, k.embedding))
+), gone as (
+  delete from ${names.chunks} k using decided d
+  where d.done and d.kind <> 'fail' and d.kind <> 'touch'
+    and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id
+    and not exists (select from pg_temp.millrace_stage s where s.write = d.write and s.id = k.id)
+), entry as (
+  update ${names.ledger} l set
+    version = case when d.kind = 'fail' then l.version else d.version end,
+    state = case d.kind when 'store' then 'stored' when 'delete' then 'deleted' else l.state end,
+    content_hash = case when d.kind in ('store', 'delete') then d.content_hash else l.content_hash end,
+    chain_digest = case when d.kind in ('store', 'delete') then d.chain_digest else l.chain_digest end,
+    chunk_count = case when d.kind in ('store', 'delete') then d.chunk_count else l.chunk_count end,
+    failed_version = case when d.kind = 'fail' then d.version
+                          when l.failed_version <= d.version then null
+                          else l.failed_version end,
+    updated_at = now()
+  from decided d
+  where d.done
+    and l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = d.document_id
+), unused as (
+  delete from ${names.ledger} l using decided d
+  where not d.done
+    and l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = d.document_id
+    and l.state = 'absent' and l.failed_version is null
+)
+select write, verdict, owner, done and kind <> 'fail' and coalesce(failed <= version, false) as cleared
+from decided`;
+}
+
+/** What a COPY into the stage table names. */
+export const stageTable = `pg_temp.millrace_stage (${stageColumns})`;

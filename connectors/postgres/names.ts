@@ -1,0 +1,27 @@
+/** The tables of a schema, quoted, as statements name them. */
+export interface TableNames {
+  readonly schema: string;
+  readonly layout: string;
+  readonly ledger: string;
+  readonly chunks: string;
+  readonly artifacts: string;
+}
+
+export function tableNames(schema: string): TableNames {
+  const quoted = quoteName(schema);
+  return {
+    schema: quoted,
+    layout: `${quoted}.layout`,
+    ledger: `${quoted}.ledger`,
+    chunks: `${quoted}.chunks`,
+    artifacts: `${quoted}.artifacts`,
+  };
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

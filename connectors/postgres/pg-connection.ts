@@ -1,0 +1,143 @@
+import pg from 'pg';
+import type { PoolClient } from 'pg';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { ConnectorContext } from '../../src/contracts/context.js';
+import type { SqlConnection, SqlRow, SqlStatement, SqlStep } from './connection.js';
+import { copyFrom } from './pg-copy.js';
+import { classifySqlError } from './sql-error.js';
+import { untilAborted } from './until-aborted.js';
+
+export interface PgOptions {
+  readonly url: string;
+  readonly connections: number;
+}
+
+const connectTimeoutMs = 10_000;
+
+/** A process that stops in the middle of a transaction must not keep others out for ever. */
+const begin =
+  "begin isolation level read committed; set local client_min_messages = warning; set local idle_in_transaction_session_timeout = '60s'";
+
+/** A pool of connections to a server. Lost ones are replaced at the next use. */
+export function openPgConnection(
+  { url, connections }: PgOptions,
+  context: Pick<ConnectorContext, 'notify'>,
+): SqlConnection {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    application_name: 'millrace',
+  });
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  const where = `Postgres at ${host}:${port}/${database ?? ''}`;
+  const underWay = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  // Without a listener the process would die when the server drops an idle connection.
+  pool.on('error', (error) =>
+    context.notify({
+      level: 'warn',
+      code: 'store_connection_lost',
+      message: `${where}: an idle connection was lost (${error.message}); the next use connects again.`,
+    }),
+  );
+
+  async function withClient<T>(
+    work: (client: PoolClient) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw classifySqlError(error, where, !(error instanceof pg.DatabaseError));
+    }
+    let broken = false;
+    const lost = () => (broken = true);
+    // A cancelled connection is not used again: the cancel might arrive late and hit another's statement.
+    const cancel = () => {
+      broken = true;
+      void cancelBackend(client).catch(() => undefined);
+    };
+    client.on('error', lost).on('end', lost);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      signal?.throwIfAborted();
+      return await work(client);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw classifySqlError(error, where, broken);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      client.off('error', lost).off('end', lost);
+      client.release(broken);
+    }
+  }
+
+  /** Asks the server to give up the statement; it may be over already, then nothing happens. */
+  async function cancelBackend(client: PoolClient): Promise<void> {
+    const { processID } = client as PoolClient & { processID: number };
+    const other = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+    other.on('error', () => undefined);
+    await other.connect();
+    await other.query('select pg_cancel_backend($1)', [processID]).finally(() => other.end());
+  }
+
+  function run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (closed !== undefined)
+      return Promise.reject(new MillraceError('internal', `${where}: used after it was closed.`));
+    signal?.throwIfAborted();
+    const promise = withClient(work, signal);
+    const settled = promise.catch(() => undefined).finally(() => underWay.delete(settled));
+    underWay.add(settled);
+    return untilAborted(promise, signal);
+  }
+
+  return {
+    create: async () => {},
+    query: async (statement, signal) => run((client) => runStep(client, statement), signal),
+    transaction: async (steps, signal) => run((client) => runTransaction(client, steps, signal), signal),
+    close: () =>
+      (closed ??= (async () => {
+        await Promise.all(underWay);
+        await pool.end();
+      })()),
+  };
+}
+
+async function runTransaction(
+  client: PoolClient,
+  steps: readonly SqlStep[],
+  signal: AbortSignal | undefined,
+): Promise<SqlRow[][]> {
+  await client.query(begin);
+  try {
+    const results: SqlRow[][] = [];
+    for (const step of steps) {
+      signal?.throwIfAborted();
+      results.push(await runStep(client, step));
+    }
+    await client.query('commit');
+    return results;
+  } catch (error) {
+    // When the connection is gone the server rolls back by itself.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function runStep(client: PoolClient, step: SqlStep): Promise<SqlRow[]> {
+  if ('copy' in step) {
+    await new Promise<void>((resolve, reject) => {
+      client.query(
+        copyFrom(step.copy, step.data, (error) => (error === undefined ? resolve() : reject(error))),
+      );
+    });
+    return [];
+  }
+  const { text, values = [] }: SqlStatement = step;
+  const { rows } = await client.query<SqlRow>(text, values as unknown[]);
+  return rows;
+}

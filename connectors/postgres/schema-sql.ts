@@ -1,0 +1,76 @@
+import type { SqlStatement } from './connection.js';
+import type { TableNames } from './names.js';
+
+/** Rises when the tables change in a way that an older Millrace would get wrong. */
+export const layoutVersion = 1;
+
+/** Any number: the processes that make these tables take turns by it. */
+const advisoryKey = 0x6d696c6c;
+
+/**
+ * Statements that make what is missing. Ids and versions are compared byte by byte, hence the collation. Vectors stay
+ * in the row (`storage main`), so that an exact search reads no other table; texts over 2 KB move out. Their column has
+ * no width: pipelines of different widths share the table, and each has an index of its own.
+ */
+export function schemaStatements(names: TableNames): readonly SqlStatement[] {
+  return [
+    `select pg_advisory_xact_lock(${advisoryKey})`,
+    'create extension if not exists vector',
+    `create schema if not exists ${names.schema}`,
+    `create table if not exists ${names.layout} (
+       pipeline text collate "C" primary key,
+       version int not null,
+       width int not null
+     )`,
+    `create table if not exists ${names.ledger} (
+       pipeline text collate "C" not null,
+       document_id text collate "C" not null,
+       source text collate "C" not null,
+       version text collate "C",
+       state text not null,
+       content_hash text,
+       chain_digest text,
+       chunk_count int not null default 0,
+       failed_version text collate "C",
+       updated_at timestamptz not null default now(),
+       primary key (pipeline, document_id)
+     )`,
+    `create table if not exists ${names.chunks} (
+       pipeline text collate "C" not null,
+       id uuid not null,
+       document_id text collate "C" not null,
+       ordinal int not null,
+       "start" int not null,
+       "end" int not null,
+       tokens int not null,
+       hash text not null,
+       text text not null,
+       metadata jsonb not null,
+       embedding vector not null,
+       primary key (pipeline, id)
+     )`,
+    `alter table ${names.chunks} alter column embedding set storage main, set (toast_tuple_target = 8160)`,
+    `create index if not exists chunks_document on ${names.chunks} (pipeline, document_id)`,
+    `create table if not exists ${names.artifacts} (
+       pipeline text collate "C" not null,
+       name text collate "C" not null,
+       value json not null,
+       primary key (pipeline, name)
+     )`,
+  ].map((text) => ({ text }));
+}
+
+/** The table that chunks are copied into before they are merged; a session's own, empty after each transaction. */
+export const stageColumns = 'write, id, ordinal, "start", "end", tokens, hash, text, metadata, embedding';
+
+export const makeStage: SqlStatement = {
+  text: `do $$ begin
+    if to_regclass('pg_temp.millrace_stage') is null then
+      create temp table millrace_stage (
+        write int, id uuid, ordinal int, "start" int, "end" int, tokens int,
+        hash text, text text, metadata jsonb, embedding vector
+      ) on commit delete rows;
+      alter table millrace_stage alter column embedding set storage main, set (toast_tuple_target = 8160);
+    end if;
+  end $$`,
+};

@@ -1,0 +1,84 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js';
+import type { Metadata } from '../../src/elements/metadata.js';
+import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
+import { filterSql } from './filter.js';
+import type { PreparedLayout } from './layout.js';
+import type { TableNames } from './names.js';
+import { indexedDistance } from './vector-index.js';
+import { vectorFault } from './vector-fault.js';
+
+/**
+ * Nearest chunks by cosine. With an index its scan goes on until k hits passed the filter; what an approximate search
+ * could still miss, an exact one finds.
+ */
+export async function searchChunks(
+  connection: SqlConnection,
+  names: TableNames,
+  pipeline: string,
+  layout: PreparedLayout,
+  query: SearchQuery,
+  signal?: AbortSignal,
+): Promise<readonly SearchHit[]> {
+  checkQuery(query, layout.width);
+  if (layout.indexed) {
+    const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, layout.width)];
+    const rows = (await connection.transaction(steps, signal)).at(-1)!;
+    if (rows.length === query.k) return rows.map(hitOf);
+  }
+  const rows = await connection.query(hitsSql(names, pipeline, query, undefined), signal);
+  return rows.map(hitOf);
+}
+
+function checkQuery({ vector, k }: SearchQuery, width: number): void {
+  if (!Number.isInteger(k) || k < 1)
+    throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${k}.`);
+  const fault = vectorFault(vector, width);
+  if (fault !== undefined)
+    throw new MillraceError('embedding_invalid', `The query's vector is unfit: ${fault}.`, {
+      hint: 'Ask with the model that filled the store.',
+    });
+}
+
+/** More candidates than hits, within pgvector's bounds, and no end to the scan before the hits are found. */
+function indexSettings(k: number): SqlStatement {
+  return {
+    text: `select set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true),
+                  set_config('hnsw.max_scan_tuples', '2147483647', true), set_config('enable_seqscan', 'off', true)`,
+    values: [String(Math.min(1000, Math.max(100, 2 * k)))],
+  };
+}
+
+/** @param indexWidth searches through the index of vectors of this width; undefined reads every chunk */
+function hitsSql(
+  names: TableNames,
+  pipeline: string,
+  { vector, k, filter = {} }: SearchQuery,
+  indexWidth: number | undefined,
+): SqlStatement {
+  const where = filterSql(filter, 4);
+  const exact = 'embedding <=> $2::vector';
+  const nearest =
+    indexWidth === undefined
+      ? `${names.chunks} where pipeline = $1${where.sql}`
+      : `(select * from ${names.chunks} where pipeline = $1${where.sql}
+          order by ${indexedDistance(indexWidth, '$2')} limit 2 * $3::int) as near where true`;
+  return {
+    text: `select id, document_id, ordinal, "start", "end", text, metadata, ${exact} as distance
+           from ${nearest} order by distance, id limit $3::int`,
+    values: [pipeline, `[${vector.join(',')}]`, k, ...where.values],
+  };
+}
+
+function hitOf(row: SqlRow): SearchHit {
+  return {
+    chunkId: row['id'] as string,
+    documentId: row['document_id'] as string,
+    ordinal: row['ordinal'] as number,
+    start: row['start'] as number,
+    end: row['end'] as number,
+    text: row['text'] as string,
+    metadata: row['metadata'] as Metadata,
+    score: 1 - (row['distance'] as number),
+  };
+}

@@ -1,0 +1,124 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { ConnectorContext } from '../../src/contracts/context.js';
+import type { Sink } from '../../src/contracts/sink.js';
+import type { Store, StoreCount } from '../../src/contracts/store.js';
+import { sqlArtifacts } from './artifacts.js';
+import type { SqlConnection } from './connection.js';
+import { prepareLayout, readLayout, type PreparedLayout } from './layout.js';
+import { countUnnamedSql, ledgerEntry, listUnnamedSql, selectLedger } from './ledger.js';
+import { tableNames } from './names.js';
+import { searchChunks } from './search.js';
+import { tuneStore } from './tune.js';
+import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
+import { writeDocuments } from './write.js';
+
+export interface SqlStoreOptions {
+  readonly schema: string;
+  readonly index: 'auto' | IndexRule;
+  /** Number of chunks that `auto` stands for. */
+  readonly autoIndex: number;
+  /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
+  readonly shared: boolean;
+}
+
+const maxPipelineBytes = 200;
+
+/** The store over any connection. A store that nobody prepared reads as empty. */
+export function createSqlStore(
+  connection: SqlConnection,
+  { schema, index, autoIndex, shared }: SqlStoreOptions,
+  { pipeline, clock, notify }: ConnectorContext,
+): Store {
+  if (Buffer.byteLength(pipeline) > maxPipelineBytes)
+    throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
+  const names = tableNames(schema);
+  let width: number | undefined;
+
+  async function found(signal?: AbortSignal): Promise<PreparedLayout | undefined> {
+    const layout = await readLayout(connection, names, pipeline, signal);
+    return layout?.width === undefined ? undefined : { ...layout, width: layout.width };
+  }
+
+  /** The width cannot change while there are chunks, so it is asked for once. */
+  async function writableWidth(signal?: AbortSignal): Promise<number> {
+    width ??= (await found(signal))?.width;
+    if (width !== undefined) return width;
+    throw new MillraceError(
+      'store_layout',
+      `Pipeline ${JSON.stringify(pipeline)} has no tables in this store.`,
+      {
+        hint: 'Prepare the store before the first write: `millrace run` does.',
+      },
+    );
+  }
+
+  const sink: Sink = {
+    ledger: async (ids, signal) => {
+      if (ids.length === 0 || (await found(signal)) === undefined) return new Map();
+      const rows = await connection.query(selectLedger(names, pipeline, ids), signal);
+      return new Map(rows.map(ledgerEntry).map((entry) => [entry.documentId, entry]));
+    },
+    heldChunks: async (ids, signal) => {
+      if (ids.length === 0 || (await found(signal)) === undefined) return new Set();
+      const text = `select id from ${names.chunks} where pipeline = $1 and id = any($2::uuid[])`;
+      const rows = await connection.query({ text, values: [pipeline, ids] }, signal);
+      return new Set(rows.map((row) => row['id'] as string));
+    },
+    write: async (writes, signal) => {
+      if (writes.length === 0) return [];
+      return writeDocuments(
+        { connection, names, pipeline, clock },
+        await writableWidth(signal),
+        writes,
+        signal,
+      );
+    },
+    countUnnamed: async (scope) => {
+      if ((await found()) === undefined) return { stored: 0, unnamed: 0 };
+      const rows = await connection.query(countUnnamedSql(names, pipeline, scope));
+      return rows[0] as { stored: number; unnamed: number };
+    },
+    listUnnamed: async (scope, after, limit) => {
+      if ((await found()) === undefined) return [];
+      const rows = await connection.query(listUnnamedSql(names, pipeline, scope, after, limit));
+      return rows.map((row) => row['document_id'] as string);
+    },
+  };
+
+  return {
+    sink,
+    search: {
+      search: async (query, signal) => {
+        const layout = await found(signal);
+        return layout === undefined ? [] : searchChunks(connection, names, pipeline, layout, query, signal);
+      },
+    },
+    artifacts: sqlArtifacts(connection, names, pipeline),
+    prepare: async (layout) => {
+      checkIndexRule(index, layout.width);
+      await prepareLayout(connection, names, pipeline, layout);
+      width = layout.width;
+      if (index === 'auto' && !indexable(layout.width))
+        notify({
+          level: 'warn',
+          code: 'store_not_indexable',
+          message: `Vectors of ${layout.width} components are too wide for pgvector's index; every search reads all chunks.`,
+        });
+    },
+    tune: async (signal) => {
+      const layout = await found(signal);
+      if (layout === undefined) return;
+      const rule = index === 'auto' ? autoIndex : index;
+      const options = { index: rule, concurrently: shared, vacuum: !shared };
+      await tuneStore(connection, names, pipeline, layout, options, signal);
+    },
+    count: async () => {
+      if ((await found()) === undefined) return { documents: 0, chunks: 0 };
+      const text = `select (select count(*)::int from ${names.ledger} where pipeline = $1 and state = 'stored') as documents,
+                           (select count(*)::int from ${names.chunks} where pipeline = $1) as chunks`;
+      const rows = await connection.query({ text, values: [pipeline] });
+      return rows[0] as unknown as StoreCount;
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,57 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { SqlStatement } from './connection.js';
+import { indexName } from './index-name.js';
+import { quoteName, quoteText, type TableNames } from './names.js';
+
+/** `off`, or the number of chunks from which a pipeline's vectors are indexed. */
+export type IndexRule = 'off' | number;
+
+// https://github.com/pgvector/pgvector#hnsw: vector up to 2,000 components, halfvec up to 4,000
+const maxVector = 2000;
+const maxHalf = 4000;
+
+export function indexable(width: number): boolean {
+  return width <= maxHalf;
+}
+
+/** Before any table is touched. @throws MillraceError `config_invalid` when an index was asked for that cannot be */
+export function checkIndexRule(asked: 'auto' | IndexRule, width: number): void {
+  if (typeof asked !== 'number' || indexable(width)) return;
+  throw new MillraceError(
+    'config_invalid',
+    `sink.index: pgvector indexes at most ${maxHalf} components, the model gives ${width}.`,
+    { hint: 'Write `index: off` for exact search, or choose a narrower model.' },
+  );
+}
+
+/** The distance as the index knows it: wide vectors are indexed in half precision. */
+export function indexedDistance(width: number, parameter: string): string {
+  const type = indexedType(width);
+  return `embedding::${type} <=> ${parameter}::vector::${type}`;
+}
+
+function indexedType(width: number): string {
+  return width <= maxVector ? `vector(${width})` : `halfvec(${width})`;
+}
+
+/** An index of one pipeline's vectors. @param concurrently writers go on while it is built */
+export function createIndexSql(
+  names: TableNames,
+  pipeline: string,
+  width: number,
+  concurrently: boolean,
+): SqlStatement {
+  const operators = width <= maxVector ? 'vector_cosine_ops' : 'halfvec_cosine_ops';
+  return {
+    text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(indexName(pipeline))}
+           on ${names.chunks} using hnsw ((embedding::${indexedType(width)}) ${operators})
+           where pipeline = ${quoteText(pipeline)}`,
+  };
+}
+
+/** Removes what a build that was cut off left behind. */
+export function dropIndexSql(names: TableNames, pipeline: string, concurrently: boolean): SqlStatement {
+  return {
+    text: `drop index ${concurrently ? 'concurrently ' : ''}if exists ${names.schema}.${quoteName(indexName(pipeline))}`,
+  };
+}

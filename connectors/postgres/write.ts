@@ -1,0 +1,137 @@
+import { randomInt } from 'node:crypto';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { Clock } from '../../src/contracts/context.js';
+import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
+import type { SqlConnection } from './connection.js';
+import { encodeStage } from './encode.js';
+import { fenceSteps, stageTable, type FenceRow } from './fence-sql.js';
+import type { TableNames } from './names.js';
+import { makeStage } from './schema-sql.js';
+import { vectorFault } from './vector-fault.js';
+
+export interface Writer {
+  readonly connection: SqlConnection;
+  readonly names: TableNames;
+  readonly pipeline: string;
+  readonly clock: Clock;
+}
+
+/** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
+const maxIdBytes = 2000;
+const conflictTries = 6;
+
+/** Writes documents through the fence. @see Sink.write; @param width components of the pipeline's vectors */
+export async function writeDocuments(
+  writer: Writer,
+  width: number,
+  writes: readonly DocumentWrite[],
+  signal?: AbortSignal,
+): Promise<readonly WriteResult[]> {
+  if (new Set(writes.map(({ documentId }) => documentId)).size !== writes.length)
+    throw new MillraceError('internal', 'A document occurs twice in one call of write.');
+  const results = new Array<WriteResult | undefined>(writes.length);
+  const sound: number[] = [];
+  writes.forEach((write, index) => {
+    const fault = faultOf(write, width);
+    if (fault === undefined) sound.push(index);
+    else results[index] = refused(write, fault);
+  });
+  await writeApart(sound);
+  return results.map((result) => result!);
+
+  /** Together if the store takes them; else halved, until what it refuses is alone. */
+  async function writeApart(indices: readonly number[]): Promise<void> {
+    if (indices.length === 0) return;
+    try {
+      const group = indices.map((index) => writes[index]!);
+      const outcome = await retryConflicts(writer.clock, signal, () => writeTogether(writer, group, signal));
+      indices.forEach((index, at) => (results[index] = outcome[at]));
+    } catch (error) {
+      if (!(error instanceof MillraceError) || error.code !== 'store_refused') throw error;
+      if (indices.length === 1) {
+        results[indices[0]!] = { kind: 'refused', error };
+        return;
+      }
+      const half = indices.length >> 1;
+      await writeApart(indices.slice(0, half));
+      await writeApart(indices.slice(half));
+    }
+  }
+}
+
+async function writeTogether(
+  { connection, names, pipeline }: Writer,
+  writes: readonly DocumentWrite[],
+  signal: AbortSignal | undefined,
+): Promise<WriteResult[]> {
+  const staged = writes.flatMap((write, index) =>
+    write.kind === 'store' && write.chunks.length > 0 ? [{ write: index, chunks: write.chunks }] : [],
+  );
+  const copy = staged.length === 0 ? [] : [{ copy: stageTable, data: encodeStage(staged) }];
+  const steps = [makeStage, ...copy, ...fenceSteps(names, pipeline, writes)];
+  const rows = (await connection.transaction(steps, signal)).at(-1) as unknown as FenceRow[];
+  const results = new Array<WriteResult>(writes.length);
+  for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
+  return results;
+}
+
+function resultOf({ verdict, cleared, owner }: FenceRow, write: DocumentWrite): WriteResult {
+  switch (verdict) {
+    case 'done':
+      return { kind: 'done', clearedFailure: cleared };
+    case 'stale':
+    case 'moved':
+      return { kind: verdict };
+    case 'owner':
+      return {
+        kind: 'refused',
+        error: new MillraceError(
+          'owner_mismatch',
+          `Document ${JSON.stringify(write.documentId)} is owned by source ${JSON.stringify(owner)}, not ${JSON.stringify(write.source)}.`,
+          { hint: 'Give the sources different ids, or write them to different pipelines.' },
+        ),
+      };
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** What can be seen without asking the store; it would refuse the whole batch. */
+function faultOf(write: DocumentWrite, width: number): string | undefined {
+  if (Buffer.byteLength(write.documentId) > maxIdBytes) return `its id is longer than ${maxIdBytes} bytes`;
+  if (write.documentId.includes('\0')) return 'its id holds a NUL';
+  if (write.kind !== 'store') return undefined;
+  const ids = new Set<string>();
+  for (const { chunk, vector } of write.chunks) {
+    if (ids.has(chunk.id)) return `chunk ${chunk.id} occurs twice`;
+    ids.add(chunk.id);
+    if (chunk.text.includes('\0')) return `chunk ${chunk.ordinal} holds a NUL`;
+    const fault = vector === undefined ? undefined : vectorFault(vector, width);
+    if (fault !== undefined) return `the vector of chunk ${chunk.ordinal} is unfit: ${fault}`;
+  }
+  return undefined;
+}
+
+function refused({ documentId }: DocumentWrite, fault: string): WriteResult {
+  const error = new MillraceError(
+    'store_refused',
+    `Document ${JSON.stringify(documentId.slice(0, 200))} cannot be stored: ${fault}.`,
+  );
+  return { kind: 'refused', error };
+}
+
+async function retryConflicts<T>(
+  clock: Clock,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof MillraceError) || error.code !== 'store_conflict' || attempt === conflictTries)
+        throw error;
+      await clock.sleep(randomInt(5, 10 * 2 ** attempt), signal);
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import type { FailedFilter, FailedRecord, FailedStore, Stage } from '../contracts/failed-store.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { Releasers } from '../flow/releasers.js';
+import { systemClock } from '../flow/system-clock.js';
+import { openFailedStore } from '../runtime/open-parts.js';
+import { replayFailed } from '../runtime/replay.js';
+import type { Command, CommandContext } from './command.js';
+import { exitCode } from './exit-code.js';
+import { createProgress } from './progress.js';
+import { summaryLine } from './summary-line.js';
+
+export interface FailedFlags {
+  readonly code?: string;
+  readonly stage?: Stage;
+  readonly prefix?: string;
+}
+
+/** `millrace failed list`: one line a failed element. */
+export const failedListCommand: Command<[configPath: string, flags: FailedFlags]> = (
+  context,
+  configPath,
+  flags,
+) =>
+  withFailedStore(context, configPath, async (failed) => {
+    let count = 0;
+    for await (const record of failed.list(filterOf(flags))) {
+      count += 1;
+      context.output.data(record);
+      context.output.line(recordLine(record));
+    }
+    context.output.note(count === 0 ? 'no failed elements' : `${count} failed elements`);
+  });
+
+/** `millrace failed show`: one failed element whole, with its text. */
+export const failedShowCommand: Command<[configPath: string, documentId: string]> = (
+  context,
+  configPath,
+  documentId,
+) =>
+  withFailedStore(context, configPath, async (failed) => {
+    const record = await failed.get(documentId);
+    if (record === undefined) throw unknown(documentId);
+    context.output.data(record);
+    context.output.line(JSON.stringify(record, undefined, 2));
+  });
+
+/** `millrace failed discard`: forgets failed elements, by id or by filter. */
+export const failedDiscardCommand: Command<
+  [configPath: string, documentIds: readonly string[], flags: FailedFlags & { all?: boolean }]
+> = (context, configPath, documentIds, flags) =>
+  withFailedStore(context, configPath, async (failed) => {
+    const filter = filterOf(flags);
+    if (documentIds.length === 0 && Object.keys(filter).length === 0 && flags.all !== true)
+      throw new MillraceError('config_invalid', 'Name document ids, a filter, or --all.');
+    const records: FailedRecord[] = [];
+    if (documentIds.length === 0) for await (const record of failed.list(filter)) records.push(record);
+    for (const id of documentIds) {
+      const record = await failed.get(id);
+      if (record === undefined) throw unknown(id);
+      records.push(record);
+    }
+    const discarded = await failed.discard(records);
+    context.output.data({ discarded });
+    context.output.line(`${discarded} failed elements discarded`);
+  });
+
+/** `millrace failed replay`: sends failed elements through the chain again. */
+export const failedReplayCommand: Command<[configPath: string, flags: FailedFlags]> = async (
+  context,
+  configPath,
+  flags,
+) => {
+  const { output, connectors } = context;
+  const spec = await context.load(configPath);
+  const progress = createProgress(output, Date.now);
+  const { runs, unreadable } = await replayFailed(spec, filterOf(flags), {
+    connectors,
+    onEvent: (event) => progress.see(event),
+  }).finally(() => progress.end());
+  output.data({ runs, unreadable });
+  for (const run of runs) output.line(summaryLine(run));
+  if (runs.length === 0) output.line('nothing to replay');
+  for (const id of unreadable)
+    output.note(`${id} could not be read and holds no text: mend it at its source, then \`millrace run\``);
+  return exitCode.ok;
+};
+
+async function withFailedStore(
+  { connectors, load }: CommandContext,
+  configPath: string,
+  work: (failed: FailedStore) => Promise<void>,
+) {
+  const releasers = new Releasers();
+  try {
+    const spec = await load(configPath);
+    await work(
+      await openFailedStore(spec, { connectors, clock: systemClock, report: () => undefined, releasers }),
+    );
+    return exitCode.ok;
+  } finally {
+    await releasers.release();
+  }
+}
+
+function filterOf({ code, stage, prefix }: FailedFlags): FailedFilter {
+  return { ...(code && { code }), ...(stage && { stage }), ...(prefix && { idPrefix: prefix }) };
+}
+
+function recordLine({ documentId, stage, error, attempts, lastAt }: FailedRecord): string {
+  const tries = attempts === 1 ? '' : `, ${attempts} attempts`;
+  return `${documentId}  ${stage}  ${error.code}  ${error.message} (${lastAt}${tries})`;
+}
+
+function unknown(documentId: string): MillraceError {
+  return new MillraceError(
+    'config_invalid',
+    `There is no failed element with the id ${JSON.stringify(documentId)}.`,
+    {
+      hint: '`millrace failed list` shows those that there are.',
+    },
+  );
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+import { connectors } from '../../connectors/registry.js';
+import { loadConfig } from '../config/load.js';
+import { checkCommand } from './check-command.js';
+import type { CommandContext } from './command.js';
+import { doctorCommand } from './doctor-command.js';
+import { exitCode, exitCodeOf } from './exit-code.js';
+import {
+  failedDiscardCommand,
+  failedListCommand,
+  failedReplayCommand,
+  failedShowCommand,
+} from './failed-command.js';
+import { modelsListCommand, modelsPullCommand, modelsVerifyCommand } from './models-command.js';
+import { createOutput } from './output.js';
+import { printError } from './print-error.js';
+import { createProgram } from './program.js';
+import { queryCommand } from './query-command.js';
+import { runCommand } from './run-command.js';
+import { modelCacheFolder } from './model-cache-folder.js';
+
+const output = createOutput(process.argv.includes('--json'));
+const cacheFolder = modelCacheFolder(process.env);
+const context: CommandContext = {
+  output,
+  connectors,
+  cacheFolder,
+  env: process.env,
+  load: (path) => loadConfig(path, { env: process.env, connectors, cacheFolder }),
+};
+
+const program = createProgram(
+  {
+    run: runCommand,
+    check: checkCommand,
+    query: queryCommand,
+    failedList: failedListCommand,
+    failedShow: failedShowCommand,
+    failedReplay: failedReplayCommand,
+    failedDiscard: failedDiscardCommand,
+    modelsList: modelsListCommand,
+    modelsPull: modelsPullCommand,
+    modelsVerify: modelsVerifyCommand,
+    doctor: doctorCommand,
+  },
+  context,
+  (code) => (process.exitCode = code),
+);
+
+try {
+  await program.parseAsync(process.argv);
+} catch (error) {
+  if (isUsageEnd(error)) process.exitCode = error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+  else {
+    printError(error, output);
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+/** Commander ends a parse (help, version, a wrong argument) by a throw that carries the exit status. */
+function isUsageEnd(error: unknown): error is { exitCode: number } {
+  return (
+    error instanceof Error &&
+    'exitCode' in error &&
+    'code' in error &&
+    String(error.code).startsWith('commander.')
+  );
+}

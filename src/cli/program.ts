@@ -1,0 +1,124 @@
+import { Command as Program, InvalidArgumentError, Option } from 'commander';
+import { packageVersion } from './package-version.js';
+import type { Command, CommandContext } from './command.js';
+import type { ExitCode } from './exit-code.js';
+import type { FailedFlags } from './failed-command.js';
+import type { ModelFlags } from './models-command.js';
+import type { QueryFlags } from './query-command.js';
+import type { RunFlags } from './run-command.js';
+
+export interface Commands {
+  readonly run: Command<[config: string, flags: RunFlags]>;
+  readonly check: Command<[config: string]>;
+  readonly query: Command<[config: string, text: string, flags: QueryFlags]>;
+  readonly failedList: Command<[config: string, flags: FailedFlags]>;
+  readonly failedShow: Command<[config: string, id: string]>;
+  readonly failedReplay: Command<[config: string, flags: FailedFlags]>;
+  readonly failedDiscard: Command<
+    [config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]
+  >;
+  readonly modelsList: Command<[]>;
+  readonly modelsPull: Command<[model: string, flags: ModelFlags]>;
+  readonly modelsVerify: Command<[model: string | undefined, flags: ModelFlags]>;
+  readonly doctor: Command<[]>;
+}
+
+/** The command line: words and flags, and which command they call. */
+export function createProgram(
+  commands: Commands,
+  context: CommandContext,
+  end: (code: ExitCode) => void,
+): Program {
+  const program = new Program('millrace')
+    .description('Keeps vector stores right: from changing data through chunking and embedding into a store.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+
+  const add = (parent: Program, usage: string, description: string) =>
+    parent.command(usage).description(description).option('--json', 'print JSON lines, for programs');
+  const call = async (code: Promise<ExitCode>) => end(await code);
+
+  add(program, 'run <config>', 'bring the source into the store')
+    .option('--watch', 'go on, and follow changes, until stopped')
+    .option('--allow-mass-deletion', 'delete however many documents are gone from the source')
+    .action((config: string, flags: RunFlags) => call(commands.run(context, config, flags)));
+
+  add(
+    program,
+    'check <config>',
+    'look at configuration, connections, models and disk; writes nothing',
+  ).action((config: string) => call(commands.check(context, config)));
+
+  add(program, 'query <config> <text>', 'find the passages nearest to a text')
+    .option('-k <count>', 'how many passages', wholeNumber, 5)
+    .addOption(
+      new Option('--filter <field=value>', 'only where this metadata field has this value; may be repeated')
+        .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
+        .default([] as readonly string[], 'none'),
+    )
+    .action((config: string, text: string, flags: QueryFlags) =>
+      call(commands.query(context, config, text, flags)),
+    );
+
+  const failed = program.command('failed').description('the elements that failed, and what to do about them');
+  const filtered = (command: Program) =>
+    command
+      .option('--code <code>', 'only failures with this error code')
+      .addOption(
+        new Option('--stage <stage>', 'only failures of this stage').choices([
+          'source',
+          'enrich',
+          'chunk',
+          'embed',
+          'store',
+        ]),
+      )
+      .option('--prefix <prefix>', 'only documents whose id begins with this');
+  filtered(add(failed, 'list <config>', 'one line a failed element')).action(
+    (config: string, flags: FailedFlags) => call(commands.failedList(context, config, flags)),
+  );
+  add(failed, 'show <config> <id>', 'one failed element whole').action((config: string, id: string) =>
+    call(commands.failedShow(context, config, id)),
+  );
+  filtered(add(failed, 'replay <config>', 'send failed elements through the chain again')).action(
+    (config: string, flags: FailedFlags) => call(commands.failedReplay(context, config, flags)),
+  );
+  filtered(add(failed, 'discard <config> [ids...]', 'forget failed elements'))
+    .option('--all', 'all of them')
+    .action((config: string, ids: string[], flags: FailedFlags & { all?: boolean }) =>
+      call(commands.failedDiscard(context, config, ids, flags)),
+    );
+
+  const models = program.command('models').description('models on this machine and on the hub');
+  add(models, 'list', 'the models that are here').action(() => call(commands.modelsList(context)));
+  const modelFlags = (command: Program) =>
+    command
+      .option('--revision <revision>', 'branch, tag or commit on the hub')
+      .addOption(
+        new Option('--handler <handler>', 'which files are wanted')
+          .choices(['onnx', 'static'])
+          .default('onnx'),
+      )
+      .option('--hub-url <url>', 'another hub than the public one');
+  modelFlags(add(models, 'pull <model>', 'fetch a model from the hub')).action(
+    (model: string, flags: ModelFlags) => call(commands.modelsPull(context, model, flags)),
+  );
+  modelFlags(
+    add(models, 'verify [model]', 'check the files of a model, or of all, against their digests'),
+  ).action((model: string | undefined, flags: ModelFlags) =>
+    call(commands.modelsVerify(context, model, flags)),
+  );
+
+  add(program, 'doctor', 'what this machine offers, and what is missing').action(() =>
+    call(commands.doctor(context)),
+  );
+  return program;
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('expected a whole number from 1.');
+  return number;
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+type Node = { properties?: Record<string, Node>; anyOf?: Node[]; items?: Node; description?: string };
+
+/**
+ * What is wrong with a configuration, one line a place: the path to the key, what was expected, what to write instead.
+ */
+export function explainIssues(issues: readonly Issue[], schema: z.ZodType): string[] {
+  const tree = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
+  return issues.flatMap((issue) => explain(issue, [], tree));
+}
+
+function explain(issue: Issue, above: readonly PropertyKey[], tree: Node): string[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'invalid_union') return explainUnion(issue, path, tree);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${name([...path, key])}: unknown key. ${known(path, key, tree)}`);
+  const wanted = nodeAt(path, tree)?.description;
+  return [`${name(path)}: ${lowerFirst(issue.message)}${wanted === undefined ? '' : ` (${wanted})`}`];
+}
+
+/** Of the branches of a union, those that have the keys which were written are the ones that were meant. */
+function explainUnion(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  path: readonly PropertyKey[],
+  tree: Node,
+): string[] {
+  const meant = issue.errors.filter(
+    (branch) => !branch.some(({ code, path: at }) => at.length === 0 && code === 'unrecognized_keys'),
+  );
+  const inside = meant.filter((branch) => branch.some(({ path: at }) => at.length > 0));
+  if (inside.length === 1) return inside[0]!.flatMap((inner) => explain(inner, path, tree));
+  const choices = keysAt(path, tree);
+  return [
+    `${name(path)}: expected exactly one of ${choices.map((key) => `"${key}"`).join(', ')}, with its settings under it`,
+  ];
+}
+
+function known(path: readonly PropertyKey[], key: string, tree: Node): string {
+  const keys = keysAt(path, tree);
+  const nearest = keys.find((candidate) => distance(candidate.toLowerCase(), key.toLowerCase()) <= 2);
+  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
+  return keys.length === 0 ? 'Nothing is expected here.' : `Known here: ${keys.join(', ')}.`;
+}
+
+function keysAt(path: readonly PropertyKey[], tree: Node): string[] {
+  const node = nodeAt(path, tree);
+  const branches = [node, ...(node?.anyOf ?? [])];
+  return [...new Set(branches.flatMap((branch) => Object.keys(branch?.properties ?? {})))];
+}
+
+function nodeAt(path: readonly PropertyKey[], tree: Node): Node | undefined {
+  return path.reduce<Node | undefined>((node, key) => {
+    for (const branch of [node, ...(node?.anyOf ?? [])]) {
+      const next = typeof key === 'number' ? branch?.items : branch?.properties?.[String(key)];
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  }, tree);
+}
+
+function name(path: readonly PropertyKey[]): string {
+  return path.length === 0
+    ? 'the configuration'
+    : path
+        .map((key) => (typeof key === 'number' ? `[${key}]` : String(key)))
+        .join('.')
+        .replaceAll('.[', '[');
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+/** Edit distance, for a word or two: https://en.wikipedia.org/wiki/Levenshtein_distance */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import { MillraceError } from '../errors/millrace-error.js';
+import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
+import { explainIssues } from './explain.js';
+import { pipelineSchema, type Connectors, type PipelineOutput } from './schema.js';
+
+export interface ParseOptions {
+  readonly connectors: Connectors;
+  /** Folder that relative paths in the configuration refer to. */
+  readonly baseFolder: string;
+  /** Where models are kept unless the configuration says otherwise. */
+  readonly cacheFolder: string;
+  /** What the configuration is called in messages: its path. */
+  readonly origin: string;
+}
+
+/** @throws MillraceError `config_invalid` with one line for each thing that is wrong */
+export function parsePipeline(
+  input: unknown,
+  { connectors, baseFolder, cacheFolder, origin }: ParseOptions,
+): PipelineSpec {
+  const schema = pipelineSchema(connectors);
+  const result = schema.safeParse(input);
+  const problems = result.success ? chainProblems(result.data) : explainIssues(result.error.issues, schema);
+  if (!result.success || problems.length > 0)
+    throw new MillraceError(
+      'config_invalid',
+      `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+    );
+  const { name, source, chain, sink, failed, limits, models, workers, stopDeadlineMs } = result.data;
+  return {
+    name,
+    source: connectorSpec(source),
+    enrich: chain.flatMap((step) => ('enrich' in step ? [step.enrich] : [])),
+    chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
+    embed: chain.flatMap((step) => ('embed' in step ? [step.embed] : []))[0]!,
+    sink: connectorSpec(sink),
+    failed: connectorSpec(failed),
+    limits,
+    models: {
+      cacheFolder: models.cacheFolder === undefined ? cacheFolder : resolve(baseFolder, models.cacheFolder),
+      offline: models.offline,
+      hubUrl: models.hubUrl,
+      token: models.token,
+    },
+    workers,
+    stopDeadlineMs,
+    baseFolder,
+  };
+}
+
+function chainProblems({ chain }: PipelineOutput): string[] {
+  const steps = chain.map((step) => Object.keys(step)[0]);
+  if (/^(enrich,)*chunk,embed$/.test(steps.join(','))) return [];
+  return [
+    `chain: expected any number of enrich steps, then one chunk, then one embed; got ${steps.join(', ') || 'no step'}`,
+  ];
+}
+
+function connectorSpec(choice: Record<string, unknown>): ConnectorSpec {
+  const [connector, config] = Object.entries(choice)[0]!;
+  return { connector, config };
+}

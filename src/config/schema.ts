@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Connector } from '../contracts/connector.js';
+import type { EnrichBatch } from '../contracts/document-transform.js';
+import { modelSpec } from '../inference/model-spec.js';
+import { chunkerSchema } from '../transforms/chunk/schema.js';
+
+/** Connectors by name. */
+export type Connectors = { readonly [name: string]: Connector };
+
+const enrichSchema = z
+  .strictObject({
+    name: z.string().min(1).describe('What the step is called in messages and in the chain.'),
+    version: z
+      .string()
+      .default('1')
+      .describe('Stands for the code of the function: raise it when the function gives other results.'),
+    batch: z
+      .custom<EnrichBatch>((value) => typeof value === 'function', { error: 'expected a function' })
+      .describe(
+        'Async function: documents in, one enrichment or Error each out. Only in a TypeScript configuration.',
+      ),
+    batchSize: z.int().min(1).max(10_000).default(100).describe('Documents of one call at most.'),
+    concurrency: z.int().min(1).max(100).default(4).describe('Calls under way at once.'),
+  })
+  .describe('Adds metadata to each document, or gives it another text.');
+
+const stepSchema = z.union([
+  z.strictObject({ enrich: enrichSchema }),
+  z.strictObject({ chunk: chunkerSchema }),
+  z.strictObject({ embed: modelSpec }),
+]);
+
+const limitsSchema = z.strictObject({
+  elements: z.int().min(1).default(2_000).describe('Documents under way at once.'),
+  bytes: z
+    .int()
+    .min(1)
+    .default(64 * 1024 * 1024)
+    .describe('Bytes of text under way at once.'),
+  maxItemBytes: z
+    .int()
+    .min(1)
+    .default(32 * 1024 * 1024)
+    .describe('A larger document is a failed element.'),
+  maxChunks: z.int().min(1).default(20_000).describe('A document with more chunks is a failed element.'),
+});
+
+const modelsSchema = z.strictObject({
+  cacheFolder: z
+    .string()
+    .optional()
+    .describe('Where models from the hub are kept. Default: the user’s cache folder.'),
+  offline: z.boolean().default(false).describe('Never ask the hub: only models that are there already.'),
+  hubUrl: z.url().optional().describe('Another hub than the public one.'),
+  token: z
+    .string()
+    .optional()
+    .describe('Access token for the hub. Take it from the environment: ${HF_TOKEN}.'),
+});
+
+/** The one schema of the configuration: it checks, fills in defaults, and gives JSON Schema and the reference page. */
+export function pipelineSchema(connectors: Connectors) {
+  return z.strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/,
+        'expected letters, digits, - and _, at most 63, beginning with a letter or digit',
+      )
+      .describe('Name of the pipeline: the key of its rows in the store.'),
+    source: role(connectors, 'source').describe('Where documents come from.'),
+    chain: z
+      .array(stepSchema)
+      .prefault([{ chunk: { markdown: {} } }, { embed: { static: { model: 'bundled' } } }])
+      .describe('What a document goes through: any number of enrich steps, then chunk, then embed.'),
+    sink: role(connectors, 'sink')
+      .prefault({ pglite: {} })
+      .describe('The store that is kept equal to the source.'),
+    failed: role(connectors, 'failed')
+      .prefault({ files: {} })
+      .describe('Where failed elements wait for people.'),
+    limits: limitsSchema.prefault({}).describe('Bounds on memory and on single documents.'),
+    models: modelsSchema.prefault({}).describe('Where models come from.'),
+    workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
+    stopDeadlineMs: z
+      .int()
+      .min(0)
+      .default(30_000)
+      .describe('How long the first SIGTERM or SIGINT waits for what is under way.'),
+  });
+}
+
+export type PipelineInput = z.input<ReturnType<typeof pipelineSchema>>;
+export type PipelineOutput = z.output<ReturnType<typeof pipelineSchema>>;
+
+/** `{ files: {...} }`: exactly one of the connectors that can play this role. */
+function role(connectors: Connectors, name: 'source' | 'sink' | 'failed') {
+  const options = Object.entries(connectors).flatMap(([connector, roles]) => {
+    const schema = roles[name]?.schema;
+    return schema === undefined ? [] : [z.strictObject({ [connector]: schema })];
+  });
+  return z.union(
+    options as unknown as [
+      z.ZodObject<Record<string, z.ZodType>>,
+      ...z.ZodObject<Record<string, z.ZodType>>[],
+    ],
+  );
+}

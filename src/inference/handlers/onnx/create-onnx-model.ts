@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { Notice } from '../../../contracts/context.js';
+import type { EmbeddingModel, EmbedText, TextRole } from '../../../contracts/embedding-model.js';
+import { MillraceError } from '../../../errors/millrace-error.js';
+import type { ModelFolder } from '../../models/model-folder.js';
+import { availableCores } from '../../workers/cores.js';
+import type { WorkerPool } from '../../workers/pool.js';
+import { onnxFiles, weightsDigest } from './model-files.js';
+import type { OnnxOptions } from './options.js';
+import { readSentenceSettings } from './sentence-settings.js';
+import type { OnnxDescription, OnnxServiceOptions, OnnxTexts, OnnxVectors } from './service.js';
+
+export interface OnnxModelParts {
+  readonly folder: ModelFolder;
+  /** Each of its workers loads the model at its first batch. */
+  readonly pool: WorkerPool;
+  readonly options: Omit<OnnxOptions, 'model' | 'revision'>;
+  /** Hears of threads, of what the model's files did not say, and of texts that were cut (`text_truncated`). */
+  onNotice?(notice: Notice): void;
+}
+
+/**
+ * Opens a sentence-transformers ONNX export and embeds one text with it, so that a model that cannot run fails here.
+ * @throws MillraceError `runtime_missing`, `model_unsupported`, `model_corrupt`, `config_invalid`, `inference_failed`
+ */
+export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingModel> {
+  const { folder, pool, options, onNotice } = parts;
+  const files = onnxFiles([...folder.files.keys()], options.dtype);
+  const settings = await readSentenceSettings(folder, options);
+  for (const notice of settings.notices) onNotice?.(notice);
+  const { pooling, normalize, prompts } = settings;
+  const tokenizer = {
+    file: join(folder.path, 'tokenizer.json'),
+    digest: folder.files.get('tokenizer.json')!.sha256,
+  };
+  const cores = availableCores();
+  const threads = options.threads ?? Math.max(1, Math.floor(cores / pool.size));
+  const serviceOptions: OnnxServiceOptions = {
+    weights: [files.graph, ...files.data].map((path) => ({
+      path: join(folder.path, path),
+      sha256: folder.files.get(path)!.sha256,
+    })),
+    tokenizer,
+    pooling,
+    normalize,
+    maxTokens: settings.maxTokens,
+    threads,
+  };
+  const service = pool.service(new URL('./service.js', import.meta.url), serviceOptions);
+  try {
+    const { width, specialTokens, promptTokens, batchInvariant } = await service.call<OnnxDescription>(
+      'describe',
+      prompts.document,
+    );
+    const maxTokens = settings.maxTokens - specialTokens - promptTokens;
+    if (maxTokens < 1) {
+      throw new MillraceError(
+        'config_invalid',
+        `The document prompt leaves no room for text: the model ${folder.name} takes ${settings.maxTokens} tokens`,
+        { hint: 'Shorten the prompt, or raise maxTokens.' },
+      );
+    }
+    onNotice?.({
+      level: 'info',
+      code: 'model_threads',
+      message: `Model ${folder.name} runs in ${pool.size} workers of ${threads} threads on ${cores} cores.`,
+    });
+    return {
+      identity: {
+        name: folder.name,
+        weights: weightsDigest(files, folder.files),
+        tokenizer: tokenizer.digest,
+        ...(folder.revision === undefined ? {} : { revision: folder.revision }),
+        pooling,
+        normalize,
+        prompts,
+        width,
+        dtype: options.dtype,
+      },
+      tokenizer,
+      maxTokens,
+      // int8 activations are scaled by the largest value of the whole batch.
+      batchInvariant: options.dtype === 'fp32' && batchInvariant,
+      concurrency: pool.size,
+      // Best on CPU, measured: larger batches fall out of its cache.
+      batching: { padded: true, tokens: 2_048, texts: 128 },
+      async embed(texts, role, signal) {
+        if (texts.length === 0) return [];
+        const payload = texts.map((text) => withPrompt(text, prompts[role]));
+        const { vectors, truncated } = await service.call<OnnxVectors>('embed', payload, { signal });
+        if (truncated > 0) onNotice?.(cut(truncated, role, maxTokens));
+        // Each has its own memory: a view that is sent to another thread would take the whole batch along.
+        return texts.map((_, row) => vectors.slice(row * width, (row + 1) * width));
+      },
+      close: () => service.release(),
+    };
+  } catch (error) {
+    await service.release();
+    throw error;
+  }
+
+  function cut(texts: number, role: TextRole, maxTokens: number): Notice {
+    const message = `${texts} ${role === 'query' ? 'queries' : 'texts'} over ${maxTokens} tokens were cut by model ${folder.name}.`;
+    return { level: 'warn', code: 'text_truncated', message };
+  }
+}
+
+/** With a prompt the two are tokenised as one: whether ids may be joined depends on the tokenizer. */
+function withPrompt({ text, ids }: EmbedText, prompt: string): OnnxTexts[number] {
+  if (prompt !== '' || ids === undefined) return prompt + text;
+  // A view is copied between threads with the whole buffer behind it.
+  return ids.slice();
+}

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import type { ModelIdentity, TokenizerRef } from '../../../contracts/embedding-model.js';
+import { MillraceError } from '../../../errors/millrace-error.js';
+import { hashFile } from '../../models/file-digest.js';
+import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
+import type { Resources } from '../../workers/resources.js';
+import type { Service } from '../../workers/service.js';
+import { padBatch } from './padded-batch.js';
+import { poolVectors } from './pool-vectors.js';
+import { openSession } from './session.js';
+import { readSpecialTokens, type SpecialTokens } from './special-tokens.js';
+
+export interface OnnxServiceOptions {
+  /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
+  readonly weights: readonly { readonly path: string; readonly sha256: string }[];
+  readonly tokenizer: TokenizerRef;
+  readonly pooling: ModelIdentity['pooling'];
+  readonly normalize: boolean;
+  /** Longest sequence, special tokens included. */
+  readonly maxTokens: number;
+  readonly threads: number;
+}
+
+/** Answer of `describe`, asked with the prompts of the model. */
+export interface OnnxDescription {
+  /** Texts of several lengths had, to the last bit, the same vectors alone and in one batch: on this machine. */
+  readonly batchInvariant: boolean;
+  readonly width: number;
+  /** Tokens that are put around every text. */
+  readonly specialTokens: number;
+  /** Tokens of the document prompt. */
+  readonly promptTokens: number;
+}
+
+/** Texts, each as itself or as its ids without special tokens. */
+export type OnnxTexts = readonly (string | Int32Array)[];
+
+/** Answer of `embed`. */
+export interface OnnxVectors {
+  /** Shape [texts, width]. */
+  readonly vectors: Float32Array;
+  /** Texts that were cut at `maxTokens`. */
+  readonly truncated: number;
+}
+
+/** Some words, for the first run of a model. */
+const probeText = 'Sphinx of black quartz, judge my vow: 42 wizards jump quickly over 7 lazy dogs.';
+
+/** Service module of the `onnx` handler: one session a worker. */
+export async function create(options: OnnxServiceOptions, resources: Resources): Promise<Service> {
+  const { pooling, normalize, maxTokens } = options;
+  const special = await specialTokensOf(options.tokenizer.file);
+  const tokenizer = await loadTokenizer(options.tokenizer, resources);
+  await checkUnchanged(options);
+  const session = await openSession(options.weights[0]!.path, options.threads);
+  const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
+
+  const embed = async (texts: OnnxTexts): Promise<OnnxVectors> => {
+    const batch = padBatch(texts.map(idsOf), special, maxTokens);
+    const vectors = poolVectors(await session.run(batch), batch, pooling, normalize);
+    return { vectors, truncated: batch.truncated };
+  };
+
+  return {
+    methods: {
+      async describe(documentPrompt: string) {
+        const probes = probeTexts(idsOf(probeText), maxTokens);
+        const together = (await embed(probes)).vectors;
+        const width = together.length / probes.length;
+        const alone = new Float32Array(together.length);
+        for (const [row, probe] of probes.entries()) {
+          alone.set((await embed([probe])).vectors, row * width);
+        }
+        const value: OnnxDescription = {
+          batchInvariant: together.every((component, at) => Object.is(component, alone[at])),
+          width,
+          specialTokens: special.before.length + special.after.length,
+          promptTokens: idsOf(documentPrompt).length,
+        };
+        return { value };
+      },
+      async embed(texts: OnnxTexts) {
+        const value = await embed(texts);
+        return { value, transfer: [value.vectors.buffer as ArrayBuffer] };
+      },
+    },
+    close: () => session.close(),
+  };
+}
+
+/** Sums run over vector registers, so lengths around their multiples tell most. */
+function probeTexts(ids: Int32Array, maxTokens: number): Int32Array[] {
+  const lengths = [1, 6, 13, 21, 40, 62, 75].filter((length, at) => at === 0 || length < maxTokens);
+  return lengths.map((length, text) =>
+    Int32Array.from({ length }, (_, at) => ids[(text * 5 + at) % ids.length]!),
+  );
+}
+
+/** Workers load when they are first needed, or after a crash: by then another model may lie under the same path. */
+async function checkUnchanged({ weights }: OnnxServiceOptions): Promise<void> {
+  for (const { path, sha256 } of weights) {
+    const { matches } = await hashFile(path, { kind: 'sha256', hex: sha256 });
+    if (!matches) {
+      throw new MillraceError('model_corrupt', `${path} has changed since its model was loaded`, {
+        hint: 'Do not change the files of a model in place: load the new one under another path.',
+      });
+    }
+  }
+}
+
+async function specialTokensOf(file: string): Promise<SpecialTokens> {
+  try {
+    const { post_processor } = JSON.parse(await readFile(file, 'utf8')) as { post_processor?: unknown };
+    return readSpecialTokens(post_processor);
+  } catch (cause) {
+    throw new MillraceError('model_unsupported', `The post-processor in ${file} is of an unknown kind`, {
+      cause,
+      hint: 'It should be a template, BertProcessing, RobertaProcessing or ByteLevel, or a sequence of these.',
+    });
+  }
+}

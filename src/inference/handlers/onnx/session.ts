@@ -1,0 +1,131 @@
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { MillraceError } from '../../../errors/millrace-error.js';
+import type { PaddedBatch } from './padded-batch.js';
+import type { TokenVectors } from './pool-vectors.js';
+
+/** A loaded graph that turns token ids into token vectors. */
+export interface OnnxSession {
+  /** Blocks the thread while it computes. @throws MillraceError `inference_failed`, `out_of_memory` */
+  run(batch: PaddedBatch): Promise<TokenVectors>;
+  close(): Promise<void>;
+}
+
+/** What a graph may ask for, and the value of each token for it. */
+const inputs = {
+  input_ids: ({ ids }) => ids,
+  attention_mask: ({ mask }) => mask,
+  token_type_ids: ({ ids }) => new Int32Array(ids.length),
+  position_ids: ({ ids, length }) => new Int32Array(ids.length).map((_, at) => at % length),
+} as const satisfies Record<string, (batch: PaddedBatch) => Int32Array>;
+
+function isKnown(name: string): name is keyof typeof inputs {
+  return Object.hasOwn(inputs, name);
+}
+
+/** Names that exporters give the token vectors, shape [batch, sequence, width]. */
+const outputs = ['last_hidden_state', 'token_embeddings'] as const;
+
+/**
+ * Loads an ONNX file on the CPU.
+ * @param threads threads inside one run; never the runtime's own choice, which looks at the host's cores
+ * @throws MillraceError `runtime_missing`, `model_corrupt`, `model_unsupported`
+ */
+export async function openSession(file: string, threads: number): Promise<OnnxSession> {
+  const { InferenceSession, Tensor } = await importRuntime();
+  let session: InferenceSession;
+  try {
+    session = await InferenceSession.create(file, {
+      executionProviders: ['cpu'],
+      graphOptimizationLevel: 'all',
+      executionMode: 'sequential',
+      intraOpNumThreads: threads,
+      interOpNumThreads: 1,
+      // Its log goes to stderr, and what fails is thrown as well.
+      logSeverityLevel: 4,
+    });
+  } catch (cause) {
+    throw new MillraceError('model_corrupt', `onnxruntime cannot load ${file}`, {
+      cause,
+      hint: 'The file is damaged, lacks its external data, or uses operators of a newer runtime: fetch or export it again.',
+    });
+  }
+
+  let graph: ReturnType<typeof readGraph>;
+  try {
+    graph = readGraph(session);
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
+  const { asked, output } = graph;
+
+  return {
+    async run(batch) {
+      const shape = [batch.rows, batch.length];
+      let result: Tensor | undefined;
+      try {
+        const feeds = asked.map(({ name, type, value }) => {
+          const values = value(batch);
+          const tensor =
+            type === 'int32' ? new Tensor(type, values, shape) : new Tensor(type, widened(values), shape);
+          return [name, tensor] as const;
+        });
+        result = (await session.run(Object.fromEntries(feeds), [output]))[output];
+      } catch (cause) {
+        throw failed(batch, cause);
+      }
+      if (result?.type !== 'float32' || result.dims.length !== 3) {
+        throw unsupported(`its output ${output} as ${result?.type} of ${result?.dims.length} dimensions`);
+      }
+      return { data: result.data as Float32Array, width: result.dims[2]! };
+    },
+    close: () => session.release(),
+  };
+
+  function readGraph({ inputMetadata, outputNames }: InferenceSession) {
+    const asked = inputMetadata.map((input) => {
+      if (!isKnown(input.name)) throw unsupported(`the input ${input.name}`);
+      if (!input.isTensor || (input.type !== 'int64' && input.type !== 'int32')) {
+        throw unsupported(`the input ${input.name} in another type than int64 or int32`);
+      }
+      return { name: input.name, type: input.type, value: inputs[input.name] };
+    });
+    const output = outputs.find((name) => outputNames.includes(name));
+    if (output === undefined) throw unsupported(`no output ${outputs.join(' or ')}`);
+    return { asked, output };
+  }
+
+  function unsupported(what: string): MillraceError {
+    return new MillraceError('model_unsupported', `The graph ${file} has ${what}`, {
+      hint: 'Export the model for feature extraction: its inputs are input_ids, attention_mask and at most token_type_ids and position_ids, its output last_hidden_state in float32.',
+    });
+  }
+}
+
+async function importRuntime() {
+  try {
+    return await import('onnxruntime-node');
+  } catch (cause) {
+    throw new MillraceError('runtime_missing', 'The onnx handler needs the package onnxruntime-node', {
+      cause,
+      hint: 'Install it: npm install onnxruntime-node@1.30.0 --onnxruntime-node-install=skip',
+    });
+  }
+}
+
+/** As 64-bit integers: the low half holds the value, which is never negative. */
+function widened(values: Int32Array): BigInt64Array {
+  const wide = new BigInt64Array(values.length);
+  const halves = new Int32Array(wide.buffer);
+  for (let at = 0; at < values.length; at++) halves[2 * at] = values[at]!;
+  return wide;
+}
+
+function failed({ rows, length }: PaddedBatch, cause: unknown): MillraceError {
+  const what = `onnxruntime failed on ${rows} texts of ${length} tokens`;
+  // The one structured sign there is: an array that could not be made. The runtime itself gives only prose.
+  if (cause instanceof RangeError) {
+    return new MillraceError('out_of_memory', what, { cause, hint: 'Make the batches smaller.' });
+  }
+  return new MillraceError('inference_failed', what, { cause });
+}

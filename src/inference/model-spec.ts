@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { onnxOptions } from './handlers/onnx/options.js';
+import { staticOptions } from './handlers/static/options.js';
+
+const handlers = {
+  static: staticOptions
+    .optional()
+    .describe('Averages token vectors: some 100 times faster than a transformer, and less exact.'),
+  onnx: onnxOptions.optional().describe('Runs a sentence-transformers model by ONNX Runtime.'),
+};
+
+/** A model as the configuration names it: one handler with its options. */
+export const modelSpec = z.strictObject(handlers).superRefine((spec, context) => {
+  const named = Object.values(spec).filter((options) => options !== undefined).length;
+  if (named === 1) return;
+  const names = Object.keys(handlers).join(', ');
+  context.addIssue({
+    code: 'custom',
+    message: `Name one handler (${names}), such as static: { model: bundled }; ${named} are named here.`,
+  });
+});
+
+export type ModelSpec = z.infer<typeof modelSpec>;

@@ -1,0 +1,171 @@
+import type { Transferable } from 'node:worker_threads';
+import { MillraceError } from '../../errors/millrace-error.js';
+import { startWorkerThread, type WorkerThread } from './worker-thread.js';
+
+/**
+ * A pool of worker threads that host service modules. Threads start when there is work for them, and one that ends is
+ * replaced at the next call. An idle pool does not keep the process alive.
+ */
+export interface WorkerPool {
+  /** Threads at most, and so calls that run at once. */
+  readonly size: number;
+  /**
+   * @param module a service module: an ES module that exports `create` (see `ServiceModule`)
+   * @param options what `create` is given: a structured clone of it
+   */
+  service(module: URL, options: unknown): WorkerService;
+  /** Refuses new calls, rejects those not yet sent with `aborted`, waits for those under way, ends the threads. */
+  close(): Promise<void>;
+}
+
+/** A service, present on each worker of the pool from its first call there. */
+export interface WorkerService {
+  /**
+   * Runs `method` on the first idle worker; calls start in the order in which they were made. One call runs at a time on
+   * each worker. A call that has been sent is not cut off by its signal.
+   * @throws MillraceError what the service threw; `worker_crashed` when the thread ended before it answered; `aborted`
+   * when the pool closed first; the signal's reason when it aborted before the call was sent
+   */
+  call<Result>(method: string, payload: unknown, options?: CallOptions): Promise<Result>;
+  /** Waits for the calls made so far, then frees the service on every worker. */
+  release(): Promise<void>;
+}
+
+export interface CallOptions {
+  /** Buffers of the payload that move to the worker instead of being copied. */
+  readonly transfer?: readonly Transferable[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WorkerPoolOptions {
+  /** From 1. */
+  readonly size: number;
+}
+
+interface Waiting {
+  /** It may only be sent to an idle worker: it hands over buffers, or was sent in vain before. */
+  alone: boolean;
+  send(thread: WorkerThread): Promise<void>;
+  reject(error: unknown): void;
+}
+
+/** How long services may take to close before their thread is ended by force. */
+const graceMs = 10_000;
+
+/**
+ * A worker whose last call was shorter than this is sent its next call before it has answered, so that it need not wait
+ * for a busy main thread between two. After a longer call that would only keep the next one from another worker.
+ */
+const shortMs = 20;
+
+export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
+  if (!Number.isInteger(size) || size < 1)
+    throw new MillraceError('config_invalid', `A worker pool has 1 thread or more, not ${size}.`);
+  const threads = new Set<WorkerThread>();
+  const waiting: Waiting[] = [];
+  /** Calls made and not settled, with the service that they are for. */
+  const calls = new Map<Promise<unknown>, number>();
+  let started = 0;
+  let services = 0;
+  let closed: Promise<void> | undefined;
+
+  function threadFor({ alone }: Waiting): WorkerThread | undefined {
+    for (const thread of threads) if (thread.owed === 0) return thread;
+    if (threads.size < size) {
+      started += 1;
+      const thread = startWorkerThread(`millrace-${started}`, () => threads.delete(thread));
+      threads.add(thread);
+      return thread;
+    }
+    if (alone) return undefined;
+    for (const thread of threads) if (thread.owed === 1 && thread.lastMs < shortMs) return thread;
+    return undefined;
+  }
+
+  function dispatch() {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const thread = threadFor(next);
+      if (thread === undefined) return;
+      waiting.shift();
+      void next.send(thread).finally(dispatch);
+    }
+  }
+
+  function service(module: URL, options: unknown): WorkerService {
+    const id = services++;
+    let released: Promise<void> | undefined;
+
+    function call<Result>(method: string, payload: unknown, { transfer = [], signal }: CallOptions = {}) {
+      if (closed !== undefined) return Promise.reject<Result>(poolClosed());
+      if (released !== undefined)
+        return Promise.reject<Result>(new MillraceError('internal', 'The service was released.'));
+      const result = new Promise<Result>((resolve, reject) => {
+        const entry: Waiting = {
+          alone: transfer.length > 0,
+          async send(thread) {
+            signal?.removeEventListener('abort', onAbort);
+            try {
+              if (!thread.knows(id)) thread.define(id, module.href, options);
+              const end = await thread.call(id, method, payload, transfer);
+              if (end.done) resolve(end.value as Result);
+              else again();
+            } catch (error) {
+              reject(MillraceError.from(error));
+            }
+          },
+          reject(error) {
+            signal?.removeEventListener('abort', onAbort);
+            reject(error as Error);
+          },
+        };
+        function again() {
+          entry.alone = true;
+          enqueue('first');
+        }
+        function enqueue(place: 'first' | 'last') {
+          if (signal?.aborted) return reject(signal.reason as Error);
+          signal?.addEventListener('abort', onAbort, { once: true });
+          if (place === 'first') waiting.unshift(entry);
+          else waiting.push(entry);
+        }
+        function onAbort() {
+          waiting.splice(waiting.indexOf(entry), 1);
+          entry.reject(signal!.reason);
+        }
+        enqueue('last');
+      });
+      calls.set(result, id);
+      result.catch(() => undefined).finally(() => calls.delete(result));
+      dispatch();
+      return result;
+    }
+
+    return {
+      call,
+      release() {
+        released ??= (async () => {
+          await Promise.allSettled([...calls].flatMap(([call, of]) => (of === id ? [call] : [])));
+          await Promise.allSettled([...threads].map((thread) => thread.release(id)));
+        })();
+        return released;
+      },
+    };
+  }
+
+  return {
+    size,
+    service,
+    close() {
+      closed ??= (async () => {
+        for (const entry of waiting.splice(0)) entry.reject(poolClosed());
+        await Promise.allSettled(calls.keys());
+        await Promise.all([...threads].map((thread) => thread.close(graceMs)));
+      })();
+      return closed;
+    },
+  };
+}
+
+function poolClosed(): MillraceError {
+  return new MillraceError('aborted', 'The worker pool is closed.');
+}

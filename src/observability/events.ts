@@ -1,0 +1,60 @@
+import type { Notice } from '../contracts/context.js';
+import type { Stage } from '../contracts/failed-store.js';
+import type { OutcomeKind } from '../elements/outcome.js';
+import type { MillraceError } from '../errors/millrace-error.js';
+
+/** Everything that a run tells of itself. Log lines, progress bars and figures are all made from these. */
+export type RunEvent =
+  | { readonly type: 'started'; readonly pipeline: string; readonly watch: boolean }
+  /** Share of the source that was handed over, 0 to 1, where the source can tell. */
+  | { readonly type: 'progress'; readonly share: number }
+  | {
+      readonly type: 'settled';
+      readonly documentId: string;
+      readonly outcome: OutcomeKind;
+      /** Chunks that went through the model. */
+      readonly embedded: number;
+      /** UTF-16 code units of the text that the source handed over. */
+      readonly characters: number;
+    }
+  | {
+      readonly type: 'failed';
+      readonly documentId: string;
+      readonly stage: Stage;
+      readonly error: MillraceError;
+    }
+  | {
+      readonly type: 'batch';
+      readonly lane: string;
+      readonly items: number;
+      readonly cost: number;
+      readonly ms: number;
+    }
+  /** A call failed and is tried again. `pausing`: an outage, tried until it passes. */
+  | {
+      readonly type: 'retry';
+      readonly lane: string;
+      readonly error: MillraceError;
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly pausing: boolean;
+    }
+  | { readonly type: 'recovered'; readonly lane: string }
+  | { readonly type: 'swept'; readonly documents: number }
+  /** A source that goes on has handed over all there is for now, and all of it is settled. */
+  | { readonly type: 'caught-up' }
+  | ({ readonly type: 'notice' } & Notice)
+  | { readonly type: 'finished'; readonly summary: RunSummary };
+
+export interface RunSummary {
+  readonly outcomes: { readonly [kind in OutcomeKind]: number };
+  /** Chunks that went through the model; those whose vectors were kept are not among them. */
+  readonly embedded: number;
+  /** Chunks of the documents that were stored in this run. */
+  readonly chunks: number;
+  readonly ms: number;
+  /** `complete`: the source ended; `drained`: a stop let everything finish; `aborted`: a stop cut work off. */
+  readonly end: 'complete' | 'drained' | 'aborted';
+}
+
+export type Report = (event: RunEvent) => void;

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { Artifacts } from '../contracts/artifacts.js';
+import type { ModelIdentity } from '../contracts/embedding-model.js';
+import { canonicalJson } from '../elements/canonical-json.js';
+import type { Json } from '../elements/metadata.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import type { StoreCount } from '../contracts/store.js';
+import { identityDigest } from '../inference/identity.js';
+import { differences } from './differences.js';
+import type { PipelineSpec } from './spec.js';
+import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
+
+/** What a filled store remembers of the chain that filled it. */
+export interface ChainArtifact {
+  readonly format: 1;
+  /** Everything that decides what the chain makes of a document. */
+  readonly chain: Json;
+  readonly identity: ModelIdentity;
+  /** How the model was named in the configuration, so that a reader can load it without one. */
+  readonly embed: Json;
+}
+
+const artifactName = 'chain';
+
+/** @param chunker with every default filled in, so that a later default is no change of the chain */
+export function describeChain(
+  spec: PipelineSpec,
+  chunker: ChunkerSpec,
+  identity: ModelIdentity,
+): ChainArtifact {
+  return {
+    format: 1,
+    chain: {
+      enrich: spec.enrich.map(({ name, version }) => ({ name, version })),
+      chunk: asJson(chunker),
+      model: identityDigest(identity),
+    },
+    identity,
+    embed: asJson(spec.embed),
+  };
+}
+
+/** Digest of the settings that affect what is stored. Two writers with equal digests make equal chunks. */
+export function chainDigest({ chain }: ChainArtifact): string {
+  return createHash('sha256').update(canonicalJson(chain)).digest('hex').slice(0, 32);
+}
+
+export async function readChain(artifacts: Artifacts): Promise<ChainArtifact | undefined> {
+  return (await artifacts.read(artifactName)) as unknown as ChainArtifact | undefined;
+}
+
+/**
+ * Puts the chain beside the data, or checks it against the one that is there.
+ * @throws MillraceError `artifact_mismatch` that says what differs and what a rebuild would cost
+ */
+export async function agreeOnChain(
+  artifacts: Artifacts,
+  ours: ChainArtifact,
+  count: () => Promise<StoreCount>,
+): Promise<void> {
+  const stored = (await artifacts.insert(artifactName, asJson(ours))) as unknown as ChainArtifact;
+  if (chainDigest(stored) === chainDigest(ours)) return;
+  agreesWith(stored, ours, await count());
+}
+
+/** @throws MillraceError `artifact_mismatch` unless two chains make equal chunks */
+export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: StoreCount): void {
+  if (chainDigest(stored) === chainDigest(ours)) return;
+  const changed = [
+    ...differences(stored.chain, ours.chain),
+    ...differences(asJson(stored.identity), asJson(ours.identity), 'model'),
+  ];
+  const cost =
+    held === undefined
+      ? ''
+      : `: ${held.documents} documents with ${held.chunks} chunks would be embedded anew`;
+  throw new MillraceError(
+    'artifact_mismatch',
+    `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
+    { hint: `Set these back, or fill a new store (another sink path, schema or pipeline name)${cost}.` },
+  );
+}
+
+function asJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}

@@ -1,0 +1,141 @@
+import type { DocumentTransform } from '../contracts/document-transform.js';
+import type { EmbedText } from '../contracts/embedding-model.js';
+import type { Stage } from '../contracts/failed-store.js';
+import type { ChunkWrite, LedgerEntry } from '../contracts/sink.js';
+import type { Chunk } from '../elements/chunk.js';
+import type { Document } from '../elements/document.js';
+import { contentHash } from '../elements/hash.js';
+import type { Outcome } from '../elements/outcome.js';
+import { laterVersion } from '../elements/version.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import type { BatchedSink } from './batched-sink.js';
+import { makeChunks } from './make-chunks.js';
+import type { TokenPassage } from '../transforms/chunk/pooled-chunker.js';
+
+/** The chain of a pipeline, wired: what a document goes through. */
+export interface Chain {
+  readonly enrich: readonly DocumentTransform[];
+  chunk(text: string): Promise<readonly TokenPassage[]>;
+  embed(text: EmbedText): Promise<Float32Array>;
+  /** Digest of everything that decides what the chain makes of a document. */
+  readonly digest: string;
+}
+
+export interface DocumentCaps {
+  /** A document with more chunks is a failed element. */
+  readonly maxChunks: number;
+}
+
+export interface DocumentTaskContext {
+  readonly pipeline: string;
+  readonly source: string;
+  readonly chain: Chain;
+  readonly sink: BatchedSink;
+  readonly caps: DocumentCaps;
+  readonly signal: AbortSignal;
+  /** Told before each stage, so that a failure can say where it happened. */
+  enter(stage: Stage): void;
+}
+
+export type DocumentResult = { readonly outcome: Outcome; readonly clearedFailure: boolean };
+
+/** How often a document is looked at again because the store changed between look and write. */
+const maxLooks = 10;
+
+/** Brings one version of one document through the chain into the store. */
+export async function processDocument(
+  document: Document,
+  context: DocumentTaskContext,
+): Promise<DocumentResult> {
+  const { chain, sink, source, signal, enter } = context;
+  enter('enrich');
+  let enriched = document;
+  for (const transform of chain.enrich) enriched = await transform.apply(enriched, signal);
+  const key = { documentId: document.id, source, version: document.version };
+  const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
+
+  for (let look = 0; look < maxLooks; look += 1) {
+    enter('store');
+    const entry = await sink.ledger(document.id);
+    if (isNewer(entry, document)) return { outcome: { kind: 'stale' }, clearedFailure: false };
+    if (holds(entry, content)) {
+      const touched = await sink.write({ kind: 'touch', ...key, ...content });
+      if (touched.kind === 'done')
+        return { outcome: { kind: 'unchanged' }, clearedFailure: touched.clearedFailure };
+      // The very version that the store holds already: nothing to raise.
+      if (touched.kind === 'stale')
+        return {
+          outcome: { kind: entry?.version === key.version ? 'unchanged' : 'stale' },
+          clearedFailure: false,
+        };
+      continue;
+    }
+    const { chunks, embedded } = await chunkAndEmbed(enriched, entry, context);
+    enter('store');
+    const stored = await sink.write({ kind: 'store', ...key, ...content, chunks });
+    if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
+    if (stored.kind === 'done')
+      return {
+        outcome: { kind: 'stored', chunks: chunks.length, embedded },
+        clearedFailure: stored.clearedFailure,
+      };
+  }
+  throw new MillraceError(
+    'store_conflict',
+    `The document ${JSON.stringify(document.id)} was changed by others ${maxLooks} times while it was being written.`,
+  );
+}
+
+function isNewer(entry: LedgerEntry | undefined, { version }: Document): boolean {
+  const known = laterVersion(entry?.version, entry?.failedVersion);
+  return known !== undefined && known > version;
+}
+
+function holds(
+  entry: LedgerEntry | undefined,
+  content: { contentHash: string; chainDigest: string },
+): boolean {
+  return (
+    entry?.state === 'stored' &&
+    entry.contentHash === content.contentHash &&
+    entry.chainDigest === content.chainDigest
+  );
+}
+
+async function chunkAndEmbed(
+  document: Document,
+  entry: LedgerEntry | undefined,
+  { pipeline, chain, sink, caps, enter }: DocumentTaskContext,
+): Promise<{ chunks: ChunkWrite[]; embedded: number }> {
+  enter('chunk');
+  const passages = await chain.chunk(document.text);
+  if (passages.length > caps.maxChunks)
+    throw new MillraceError(
+      'item_too_large',
+      `The document ${JSON.stringify(document.id)} has ${passages.length} chunks; at most ${caps.maxChunks} are allowed.`,
+      { hint: 'Split the document, or raise limits.maxChunks.' },
+    );
+  const chunks = makeChunks(pipeline, document, passages);
+  const held = await heldOf(chunks, entry, sink);
+  enter('embed');
+  let embedded = 0;
+  const writes = await Promise.all(
+    chunks.map(async (chunk, index): Promise<ChunkWrite> => {
+      if (held.has(chunk.id)) return { chunk, vector: undefined };
+      embedded += 1;
+      const ids = passages[index]?.ids;
+      return { chunk, vector: await chain.embed({ text: chunk.embeddedText, ...(ids && { ids }) }) };
+    }),
+  );
+  return { chunks: writes, embedded };
+}
+
+/** A document without stored chunks holds none: no look-up is needed. */
+async function heldOf(
+  chunks: readonly Chunk[],
+  entry: LedgerEntry | undefined,
+  sink: BatchedSink,
+): Promise<ReadonlySet<string>> {
+  if (entry === undefined || entry.chunkCount === 0 || chunks.length === 0) return new Set();
+  return sink.held(chunks.map(({ id }) => id));
+}

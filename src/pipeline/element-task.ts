@@ -1,0 +1,121 @@
+import type { Clock } from '../contracts/context.js';
+import type { FailedElement, FailedStore, Stage } from '../contracts/failed-store.js';
+import type { SourceElement } from '../elements/document.js';
+import type { Outcome } from '../elements/outcome.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { toWire } from '../errors/wire.js';
+import { errorPolicy } from '../flow/error-policy.js';
+import { retry } from '../flow/retry.js';
+import type { Report } from '../observability/events.js';
+import { processDocument, type DocumentResult, type DocumentTaskContext } from './document-task.js';
+
+export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter'> {
+  readonly failed: FailedStore;
+  readonly clock: Clock;
+  readonly report: Report;
+  /** Digest of the model identity, for records of failures. */
+  readonly model: string;
+}
+
+/**
+ * Brings one element to its outcome. It resolves only once the outcome is durable: in the store, or, for a failure, in
+ * the failed-element sink and then in the ledger. Rejects when the run has to stop; the element is then not settled.
+ */
+export async function processElement(element: SourceElement, context: ElementTaskContext): Promise<Outcome> {
+  let stage: Stage = 'source';
+  try {
+    const { outcome, clearedFailure } = await attempt(element, {
+      ...context,
+      enter: (next) => (stage = next),
+    });
+    if (clearedFailure) await patiently(context, () => context.failed.discard([keyOf(element)]));
+    return outcome;
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    const error = MillraceError.from(thrown);
+    if (!mayBecomeFailedElement(error)) throw error;
+    return fail(element, stage, error, context);
+  }
+}
+
+function mayBecomeFailedElement(error: MillraceError): boolean {
+  const policy = errorPolicy[error.code];
+  return policy.action === 'fail' || (policy.action === 'retry' && policy.then === 'fail');
+}
+
+async function attempt(element: SourceElement, context: DocumentTaskContext): Promise<DocumentResult> {
+  switch (element.kind) {
+    case 'document':
+      return processDocument(element, context);
+    case 'deletion': {
+      context.enter('store');
+      const { sink, source } = context;
+      const result = await sink.write({
+        kind: 'delete',
+        source,
+        documentId: element.id,
+        version: element.version,
+      });
+      if (result.kind !== 'done') return { outcome: { kind: 'stale' }, clearedFailure: false };
+      return { outcome: { kind: 'deleted' }, clearedFailure: result.clearedFailure };
+    }
+    case 'unreadable':
+      throw element.error;
+    default:
+      return element satisfies never;
+  }
+}
+
+async function fail(
+  element: SourceElement,
+  stage: Stage,
+  error: MillraceError,
+  context: ElementTaskContext,
+): Promise<Outcome> {
+  const { pipeline, source, sink, failed, clock, report } = context;
+  const key = { documentId: element.id, version: element.version };
+  // An older version must not leave a record once a newer one is in: the ledger is asked first.
+  const entry = await sink.ledger(element.id);
+  if (entry?.version !== undefined && entry.version > element.version) return { kind: 'stale' };
+  const now = new Date(clock.now()).toISOString();
+  await patiently(context, () =>
+    failed.put([
+      {
+        pipeline,
+        source,
+        ...key,
+        element: failedElement(element),
+        stage,
+        error: toWire(error),
+        attempts: 1,
+        firstAt: now,
+        lastAt: now,
+        model: context.model,
+      },
+    ]),
+  );
+  // Another source's document has no row of ours to mark: the record alone tells of it.
+  await sink.write({ kind: 'fail', source, ...key }).catch((refusal: unknown) => {
+    if (MillraceError.from(refusal).code !== 'owner_mismatch') throw refusal;
+  });
+  report({ type: 'failed', documentId: element.id, stage, error });
+  return { kind: 'failed', error };
+}
+
+function failedElement(element: SourceElement): FailedElement {
+  if (element.kind !== 'document') return { kind: element.kind };
+  return { kind: 'document', text: element.text, metadata: element.metadata };
+}
+
+function keyOf({ id, version }: SourceElement) {
+  return { documentId: id, version };
+}
+
+function patiently<T>({ clock, signal, report }: ElementTaskContext, call: () => Promise<T>): Promise<T> {
+  return retry(call, {
+    clock,
+    signal,
+    onRetry: (event) => report({ type: 'retry', lane: 'failed', ...event }),
+    onRecovered: () => report({ type: 'recovered', lane: 'failed' }),
+  });
+}

@@ -1,0 +1,29 @@
+import type { Chunk } from '../elements/chunk.js';
+import type { Document } from '../elements/document.js';
+import { textHash } from '../elements/hash.js';
+import { chunkId } from '../elements/ids.js';
+import type { Passage } from '../transforms/chunk/passage.js';
+
+/** Names the passages of a document: ids, hashes, ordinals and metadata. */
+export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
+  const seen = new Map<string, number>();
+  return passages.map(({ start, end, tokens, headings = [], prefix = '' }, ordinal) => {
+    const text = document.text.slice(start, end);
+    const embeddedText = prefix + text;
+    const hash = textHash(embeddedText);
+    const occurrence = seen.get(hash) ?? 0;
+    seen.set(hash, occurrence + 1);
+    return {
+      id: chunkId(pipeline, document.id, hash, occurrence),
+      documentId: document.id,
+      ordinal,
+      start,
+      end,
+      text,
+      embeddedText,
+      tokens,
+      hash,
+      metadata: headings.length === 0 ? document.metadata : { ...document.metadata, headings },
+    };
+  });
+}

@@ -1,0 +1,52 @@
+import type { EnrichBatch } from '../contracts/document-transform.js';
+import type { ModelSpec } from '../inference/model-spec.js';
+import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
+
+/** A pipeline as plain data (but for enrichments, which are functions): checked, with every default filled in. */
+export interface PipelineSpec {
+  readonly name: string;
+  readonly source: ConnectorSpec;
+  readonly enrich: readonly EnrichSpec[];
+  readonly chunk: ChunkerSpec;
+  readonly embed: ModelSpec;
+  readonly sink: ConnectorSpec;
+  readonly failed: ConnectorSpec;
+  readonly limits: LimitsSpec;
+  readonly models: ModelsSpec;
+  /** Worker threads; absent: as many as there are CPUs. */
+  readonly workers: number | undefined;
+  /** How long a first stop signal waits for what is under way. */
+  readonly stopDeadlineMs: number;
+  /** Folder that relative paths refer to: that of the config file. */
+  readonly baseFolder: string;
+}
+
+/** A connector by its name in the registry, with its checked configuration. */
+export interface ConnectorSpec {
+  readonly connector: string;
+  readonly config: unknown;
+}
+
+export interface EnrichSpec {
+  readonly name: string;
+  /** Stands for the code of the function in the chain's digest: raise it when the function gives other results. */
+  readonly version: string;
+  readonly batch: EnrichBatch;
+  readonly batchSize: number;
+  readonly concurrency: number;
+}
+
+export interface LimitsSpec {
+  readonly elements: number;
+  readonly bytes: number;
+  readonly maxItemBytes: number;
+  readonly maxChunks: number;
+}
+
+export interface ModelsSpec {
+  /** Where models from the hub are kept. */
+  readonly cacheFolder: string;
+  readonly offline: boolean;
+  readonly hubUrl: string | undefined;
+  readonly token: string | undefined;
+}

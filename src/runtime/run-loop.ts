@@ -1,0 +1,207 @@
+import type { Clock } from '../contracts/context.js';
+import type { FailedKey, FailedStore } from '../contracts/failed-store.js';
+import type { Sink } from '../contracts/sink.js';
+import type { Delivery, ElementsDelivery, PassScope, Source } from '../contracts/source.js';
+import type { SourceElement } from '../elements/document.js';
+import type { Outcome } from '../elements/outcome.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { Admission, type AdmissionLimits, type Load } from '../flow/admission.js';
+import { KeyedOrder } from '../flow/keyed-order.js';
+import type { Stop } from '../flow/stop.js';
+import type { Report, RunSummary } from '../observability/events.js';
+import { createBatchedSink } from '../pipeline/batched-sink.js';
+import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
+import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
+import { createObservation, type Observation } from './observation.js';
+import { sweep } from './sweep.js';
+import { Tally } from './tally.js';
+
+export interface RunLoopOptions {
+  readonly pipeline: string;
+  readonly source: Source;
+  readonly chain: Chain;
+  readonly sink: Sink;
+  readonly failed: FailedStore;
+  /** Digest of the model identity. */
+  readonly model: string;
+  readonly limits: AdmissionLimits & DocumentCaps & { readonly maxItemBytes: number };
+  readonly watch: boolean;
+  readonly allowMassDeletion: boolean;
+  readonly clock: Clock;
+  readonly stop: Stop;
+  readonly report: Report;
+}
+
+/**
+ * The loop: takes a delivery while there is room, brings each element to its outcome after the earlier ones of the same
+ * document, and settles the delivery once all its outcomes are durable.
+ * @throws MillraceError of the first failure that stops a run; whatever was under way then is not settled
+ */
+export async function runLoop(options: RunLoopOptions): Promise<RunSummary> {
+  const loop = new Loop(options);
+  return loop.run();
+}
+
+class Loop {
+  readonly #options: RunLoopOptions;
+  readonly #tasks: ElementTaskContext;
+  readonly #versions: Observation;
+  readonly #admission: Admission;
+  readonly #order = new KeyedOrder();
+  readonly #tally = new Tally();
+  readonly #underWay = new Set<Promise<void>>();
+  #fault: MillraceError | undefined;
+
+  constructor(options: RunLoopOptions) {
+    const { pipeline, source, chain, sink, failed, model, limits, clock, stop, report } = options;
+    const signal = stop.aborting;
+    const batched = createBatchedSink({ sink, clock, signal, report });
+    this.#options = options;
+    this.#admission = new Admission(limits);
+    this.#versions = createObservation(batched, clock);
+    this.#tasks = {
+      pipeline,
+      source: source.name,
+      chain,
+      sink: batched,
+      failed,
+      model,
+      caps: limits,
+      clock,
+      report,
+      signal,
+    };
+  }
+
+  async run(): Promise<RunSummary> {
+    const { pipeline, watch, clock, stop, report } = this.#options;
+    const began = clock.now();
+    report({ type: 'started', pipeline, watch });
+    await this.#readAll();
+    await Promise.all(this.#underWay);
+    if (this.#fault !== undefined) throw this.#fault;
+    const end = stop.aborting.aborted ? 'aborted' : stop.draining.aborted ? 'drained' : 'complete';
+    const summary = this.#tally.summary(clock.now() - began, end);
+    report({ type: 'finished', summary });
+    return summary;
+  }
+
+  async #readAll(): Promise<void> {
+    const { source, watch, limits, allowMassDeletion, stop } = this.#options;
+    const context = {
+      signal: stop.draining,
+      watch,
+      maxItemBytes: limits.maxItemBytes,
+      allowMassDeletion,
+      ...this.#versions,
+    };
+    try {
+      for await (const delivery of source.deliveries(context)) {
+        if (stop.draining.aborted) break;
+        await this.#take(delivery);
+      }
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  async #take(delivery: Delivery): Promise<void> {
+    const { report, watch } = this.#options;
+    if (delivery.kind === 'elements') {
+      await this.#admit(delivery.elements, () => this.#settle(delivery));
+      return;
+    }
+    await Promise.all(this.#underWay);
+    if (this.#options.stop.draining.aborted) return;
+    await this.#sweep(delivery.scope);
+    if (watch) report({ type: 'caught-up' });
+  }
+
+  /** Starts `work` once there is room for the elements, and gives the room back when it ends. */
+  async #admit(elements: readonly SourceElement[], work: () => Promise<void>): Promise<void> {
+    const load = loadOf(elements);
+    await this.#admission.admit(load, this.#options.stop.aborting);
+    const task = work()
+      .catch((error: unknown) => this.#giveUp(error))
+      .finally(() => {
+        this.#admission.release(load);
+        this.#underWay.delete(task);
+      });
+    this.#underWay.add(task);
+  }
+
+  async #settle(delivery: ElementsDelivery): Promise<void> {
+    const outcomes = await this.#process(delivery.elements);
+    await delivery.settle(outcomes);
+    if (delivery.progress !== undefined) this.#options.report({ type: 'progress', share: delivery.progress });
+  }
+
+  async #process(elements: readonly SourceElement[]): Promise<Outcome[]> {
+    // All are waited for, also when one rejects: nothing may still use the store once the run has ended.
+    const results = await Promise.allSettled(elements.map((element) => this.#processOne(element)));
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  async #processOne(element: SourceElement): Promise<Outcome> {
+    const outcome = await this.#order.run(element.id, () => processElement(element, this.#tasks));
+    this.#tally.add(outcome);
+    const embedded = outcome.kind === 'stored' ? outcome.embedded : 0;
+    const characters = element.kind === 'document' ? element.text.length : 0;
+    this.#options.report({
+      type: 'settled',
+      documentId: element.id,
+      outcome: outcome.kind,
+      embedded,
+      characters,
+    });
+    return outcome;
+  }
+
+  async #sweep(scope: PassScope): Promise<void> {
+    const { sink, source, allowMassDeletion, stop, report } = this.#options;
+    const options = {
+      sink,
+      source: source.name,
+      scope,
+      observe: this.#versions.observe,
+      allowMassDeletion,
+      signal: stop.aborting,
+    };
+    let documents = 0;
+    for await (const deletions of sweep(options)) {
+      documents += deletions.length;
+      await this.#process(deletions);
+    }
+    if (documents > 0) report({ type: 'swept', documents });
+    await this.#forgetFailures(scope);
+  }
+
+  /** Failures of a scope that this pass did not meet again: what failed then is mended or gone. */
+  async #forgetFailures({ prefix, except, since }: PassScope): Promise<void> {
+    const { failed, source } = this.#options;
+    const over: FailedKey[] = [];
+    for await (const record of failed.list({ idPrefix: prefix })) {
+      const { documentId, version } = record;
+      const inScope = record.source === source.name && !except.some((start) => documentId.startsWith(start));
+      if (inScope && version < since) over.push({ documentId, version });
+    }
+    if (over.length > 0) await failed.discard(over);
+  }
+
+  /** The first fault ends the run; the aborts that follow from it are not faults of their own. */
+  #giveUp(thrown: unknown): void {
+    const { stop } = this.#options;
+    const error = MillraceError.from(thrown);
+    if (!stop.aborting.aborted) this.#fault ??= error;
+    stop.abort();
+  }
+}
+
+function loadOf(elements: readonly SourceElement[]): Load {
+  let bytes = 0;
+  for (const element of elements) bytes += element.kind === 'document' ? element.text.length * 2 : 0;
+  return { elements: elements.length, bytes };
+}

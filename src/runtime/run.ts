@@ -1,0 +1,103 @@
+import type { Clock } from '../contracts/context.js';
+import type { Source } from '../contracts/source.js';
+import { Releasers } from '../flow/releasers.js';
+import { Stop } from '../flow/stop.js';
+import { systemClock } from '../flow/system-clock.js';
+import { identityDigest } from '../inference/identity.js';
+import type { Connectors } from '../config/schema.js';
+import type { Report, RunSummary } from '../observability/events.js';
+import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.js';
+import type { Chain } from '../pipeline/document-task.js';
+import type { PipelineSpec } from '../pipeline/spec.js';
+import { createChunker } from '../transforms/chunk/pooled-chunker.js';
+import { fitToModel } from '../pipeline/fit-to-model.js';
+import { createEmbedder } from '../transforms/embed.js';
+import { createEnrich } from '../transforms/enrich.js';
+import { openModel, openPool } from './open-model.js';
+import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
+import { runLoop } from './run-loop.js';
+
+export interface RunOptions {
+  readonly connectors: Connectors;
+  /** Go on after the source was read to its end, until stopped. Default false. */
+  readonly watch?: boolean;
+  /** Delete however many documents vanished at once. Default false. */
+  readonly allowMassDeletion?: boolean;
+  /** Aborting it drains the run: nothing more is read, what is under way finishes. */
+  readonly signal?: AbortSignal;
+  /** Aborting it gives up what is under way; nothing of it is acknowledged. */
+  readonly abort?: AbortSignal;
+  readonly onEvent?: Report;
+  readonly clock?: Clock;
+  /** Stands in for the source of the pipeline: replays hand in their own. */
+  readonly source?: Source;
+}
+
+/**
+ * Brings a source into its store: reads, chunks, embeds, writes, settles, until the source ends or the run is stopped.
+ * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
+ */
+export async function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
+  const { connectors, watch = false, allowMassDeletion = false, onEvent: report = () => undefined } = options;
+  const clock = options.clock ?? systemClock;
+  const stop = new Stop(clock);
+  const releasers = new Releasers();
+  const context: OpenContext = { connectors, clock, report, releasers };
+  releasers.push(listen(options.signal, () => stop.drain(spec.stopDeadlineMs)));
+  releasers.push(listen(options.abort, () => stop.abort()));
+  try {
+    const store = await openStore(spec, context);
+    const failed = await openFailedStore(spec, context);
+    const source = options.source ?? (await openSource(spec, context));
+    const pool = openPool(spec, context);
+    const model = await openModel(spec.embed, spec, pool, context);
+    const fitted = fitToModel(spec.chunk, model, report);
+    const artifact = describeChain(spec, fitted, model.identity);
+    await store.prepare({ width: model.identity.width });
+    await agreeOnChain(store.artifacts, artifact, () => store.count());
+
+    const signal = stop.aborting;
+    const chunker = createChunker({
+      chunker: fitted,
+      tokenizer: model.tokenizer,
+      pool,
+      clock,
+      signal,
+      report,
+    });
+    const embedder = createEmbedder({ model, role: 'document', clock, signal, report });
+    const chain: Chain = {
+      enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
+        createEnrich({ name, enrich: batch, batchSize, concurrency, signal }),
+      ),
+      chunk: (text) => chunker.chunk(text),
+      embed: (text) => embedder.embed(text),
+      digest: chainDigest(artifact),
+    };
+    const summary = await runLoop({
+      pipeline: spec.name,
+      source,
+      chain,
+      sink: store.sink,
+      failed,
+      model: identityDigest(model.identity),
+      limits: spec.limits,
+      watch,
+      allowMassDeletion,
+      clock,
+      stop,
+      report,
+    });
+    if (!stop.draining.aborted) await store.tune(signal);
+    return summary;
+  } finally {
+    stop.settle();
+    await releasers.release();
+  }
+}
+
+function listen(signal: AbortSignal | undefined, react: () => void): () => void {
+  if (signal?.aborted) react();
+  signal?.addEventListener('abort', react, { once: true });
+  return () => signal?.removeEventListener('abort', react);
+}

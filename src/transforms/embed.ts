@@ -1,0 +1,79 @@
+import type { Clock } from '../contracts/context.js';
+import type { EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { Batcher } from '../flow/batcher.js';
+import { retry } from '../flow/retry.js';
+import { checkVector } from '../inference/check-vector.js';
+import type { Report } from '../observability/events.js';
+
+export interface EmbedderOptions {
+  readonly model: EmbeddingModel;
+  readonly role: TextRole;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly report: Report;
+}
+
+/** Embeds single texts, in batches gathered over all callers. */
+export interface Embedder {
+  /** @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded */
+  embed(text: EmbedText): Promise<Float32Array>;
+}
+
+/** Characters of a token, on average, where a text's tokens are not counted yet. */
+const charactersPerToken = 4;
+
+export function createEmbedder({ model, role, clock, signal, report }: EmbedderOptions): Embedder {
+  const lane = model.identity.name;
+  const embedBatch = (texts: readonly EmbedText[]) =>
+    retry(() => model.embed(texts, role, signal), {
+      clock,
+      signal,
+      onRetry: (event) => report({ type: 'retry', lane, ...event }),
+      onRecovered: () => report({ type: 'recovered', lane }),
+    });
+
+  const batcher = new Batcher<EmbedText, Float32Array>({
+    run: async (texts) => {
+      const began = clock.now();
+      const vectors = await embedBatch(texts);
+      report({
+        type: 'batch',
+        lane,
+        items: texts.length,
+        cost: texts.reduce((sum, text) => sum + tokensOf(text), 0),
+        ms: clock.now() - began,
+      });
+      if (vectors.length !== texts.length) return texts.map(() => countError(texts.length, vectors.length));
+      return Promise.all(vectors.map((vector, index) => checked(vector, texts[index]!, texts.length > 1)));
+    },
+    cost: tokensOf,
+    padded: model.batching.padded,
+    maxCost: model.batching.tokens,
+    maxItems: model.batching.texts,
+    concurrency: model.concurrency,
+  });
+
+  /** A vector that its batch may have spoilt is made once more alone. */
+  async function checked(
+    vector: Float32Array,
+    text: EmbedText,
+    again: boolean,
+  ): Promise<Float32Array | Error> {
+    const error = checkVector(vector, model.identity.width);
+    if (error === undefined) return vector;
+    if (!again) return error;
+    const [alone] = await embedBatch([text]);
+    return alone === undefined ? countError(1, 0) : checked(alone, text, false);
+  }
+
+  return { embed: (text) => batcher.submit(text) };
+}
+
+function tokensOf({ text, ids }: EmbedText): number {
+  return (ids?.length ?? Math.ceil(text.length / charactersPerToken)) + 2;
+}
+
+function countError(texts: number, vectors: number): MillraceError {
+  return new MillraceError('embedding_invalid', `The model gave ${vectors} vectors for ${texts} texts.`);
+}

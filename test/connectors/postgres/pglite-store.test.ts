@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '../../../src/contracts/store.js';
+import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import { storeSuite } from '../../suites/store-suite.js';
+import { testContext } from '../../support/test-context.js';
+
+// The first handle owns the folder, all others work through its socket.
+storeSuite('PGlite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-pglite-'));
+  const stores: Store[] = [];
+  return {
+    open: async (pipeline) => {
+      const store = await createPgliteStore({ path: 'store', index: 'auto' }, testContext(pipeline, folder));
+      stores.push(store);
+      return store;
+    },
+    close: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      await rm(folder, { recursive: true });
+    },
+  };
+});

@@ -1,0 +1,22 @@
+import type { Store } from '../../../src/contracts/store.js';
+import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
+import { startPostgres } from '../../support/services/postgres.js';
+import { storeSuite } from '../../suites/store-suite.js';
+import { testContext } from '../../support/test-context.js';
+
+storeSuite('Postgres', async () => {
+  const server = await startPostgres();
+  const stores: Store[] = [];
+  return {
+    open: async (pipeline) => {
+      const config = { url: server.url, schema: 'Mill"race', index: 'auto', connections: 4 } as const;
+      const store = await createPostgresStore(config, testContext(pipeline));
+      stores.push(store);
+      return store;
+    },
+    close: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      await server.stop();
+    },
+  };
+});

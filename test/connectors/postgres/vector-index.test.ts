@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/contracts/store.js';
+import type { StoreWrite } from '../../../src/contracts/sink.js';
+import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
+import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
+import { storing } from '../../suites/store-samples.js';
+import { patience } from '../../suites/store-harness.js';
+import { testContext, type TestContext } from '../../support/test-context.js';
+
+describe('the vector index', { timeout: patience }, () => {
+  let server: PostgresService;
+  let folder: string;
+  const stores: Store[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    folder = await mkdtemp(join(tmpdir(), 'millrace-index-'));
+  }, patience);
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await server?.stop();
+    await rm(folder, { recursive: true });
+  }, patience);
+
+  type Index = 'auto' | 'off' | number;
+  const onServer = async (
+    pipeline: string,
+    index: Index,
+    schema = 'millrace',
+    context = testContext(pipeline),
+  ) => {
+    const store = await createPostgresStore({ url: server.url, schema, index, connections: 2 }, context);
+    stores.push(store);
+    return store;
+  };
+  const inFolder = async (pipeline: string, index: Index) => {
+    const store = await createPgliteStore({ path: 'store', index }, testContext(pipeline, folder));
+    stores.push(store);
+    return store;
+  };
+  const onAdmin = async (sql: string) => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    return (await client.query(sql).finally(() => client.end())).rows;
+  };
+
+  /** Vectors on a circle through the first two axes: neighbours are known. */
+  const circle = (count: number, width: number): StoreWrite[] =>
+    Array.from({ length: count }, (_, i) => {
+      const vector = new Float32Array(width);
+      vector[0] = Math.cos((2 * Math.PI * i) / count);
+      vector[1] = Math.sin((2 * Math.PI * i) / count);
+      return storing(`d-${i}`, 1, [`text ${i}`], { vector, metadata: { rare: i % 100 === 0 } });
+    });
+
+  async function checkSearches(store: Store, count: number, width: number): Promise<void> {
+    const query = new Float32Array(width);
+    query[0] = 1;
+    const nearest = await store.search.search({ vector: query, k: 5 });
+    expect(nearest.map(({ documentId }) => documentId)[0]).toBe('d-0');
+    expect(new Set(nearest.map(({ documentId }) => documentId))).toEqual(
+      new Set(['d-0', 'd-1', 'd-2', `d-${count - 1}`, `d-${count - 2}`]),
+    );
+    const rare = await store.search.search({ vector: query, k: count / 100, filter: { rare: true } });
+    expect(rare).toHaveLength(count / 100);
+    const beyond = await store.search.search({ vector: query, k: count, filter: { rare: true } });
+    expect(beyond).toHaveLength(count / 100);
+    expect(await store.search.search({ vector: query, k: count })).toHaveLength(count);
+  }
+
+  for (const [name, open] of [
+    ['a server', onServer],
+    ['PGlite', inFolder],
+  ] as const)
+    it(`is built on ${name} from the configured size, and a filtered search still finds all`, async () => {
+      const store = await open('sized', 500);
+      await store.prepare({ width: 8 });
+      const writes = circle(600, 8);
+      await store.sink.write(writes.slice(0, 499));
+      await store.tune();
+      if (name === 'a server') expect(await indexes('sized')).toEqual([]);
+      await store.sink.write(writes.slice(499));
+      await store.tune();
+      await store.tune();
+      if (name === 'a server') expect(await indexes('sized')).toHaveLength(1);
+      await checkSearches(store, 600, 8);
+      await store.sink.write([
+        { ...storing('d-0', 2, ['moved'], { vector: circle(600, 8)[300]!.chunks[0]!.vector! }) },
+      ]);
+      const query = Float32Array.of(1, 0, 0, 0, 0, 0, 0, 0);
+      const [first] = await store.search.search({ vector: query, k: 1 });
+      expect(['d-1', 'd-599']).toContain(first!.documentId);
+    });
+
+  const indexes = (pipeline: string) =>
+    onAdmin(
+      `select indexdef from pg_indexes where schemaname = 'millrace' and indexdef like '%hnsw%' and indexdef like '%''${pipeline}''%'`,
+    );
+
+  it('is built in half precision for vectors of more than 2,000 components', async () => {
+    const store = await onServer('wide', 100);
+    await store.prepare({ width: 3072 });
+    await store.sink.write(circle(200, 3072));
+    await store.tune();
+    const [index] = await indexes('wide');
+    expect((index as { indexdef: string }).indexdef).toContain('halfvec(3072)');
+    await checkSearches(store, 200, 3072);
+  });
+
+  it('is refused before anything is made when vectors are too wide for it', async () => {
+    const store = await onServer('too-wide', 100, 'untouched');
+    await expect(store.prepare({ width: 4096 })).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(store.prepare({ width: 20_000 })).rejects.toMatchObject({ code: 'config_invalid' });
+    const other = await onServer('too-wide', 'auto', 'untouched');
+    await expect(other.prepare({ width: 20_000 })).rejects.toMatchObject({ code: 'store_layout' });
+    expect(await onAdmin("select from information_schema.schemata where schema_name = 'untouched'")).toEqual(
+      [],
+    );
+  });
+
+  it('is left out, with a notice, where nobody asked for it by number', async () => {
+    const context: TestContext = testContext('auto-wide');
+    const store = await onServer('auto-wide', 'auto', 'millrace', context);
+    await store.prepare({ width: 4096 });
+    expect(context.notices).toMatchObject([{ level: 'warn', code: 'store_not_indexable' }]);
+    await store.sink.write(circle(100, 4096));
+    await store.tune();
+    await checkSearches(store, 100, 4096);
+  });
+
+  it('is not built when it is off', async () => {
+    const store = await onServer('none', 'off');
+    await store.prepare({ width: 8 });
+    await store.sink.write(circle(600, 8));
+    await store.tune();
+    expect(await indexes('none')).toEqual([]);
+    await checkSearches(store, 600, 8);
+  });
+});

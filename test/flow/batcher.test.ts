@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { Batcher } from '../../src/flow/batcher.js';
+
+const settings = { cost: () => 1, maxCost: 100, maxItems: 100, concurrency: 1 };
+
+describe('batcher', () => {
+  test('items of one turn of the event loop go together, and each caller gets its own result', async () => {
+    const batches: number[][] = [];
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async (items) => {
+        batches.push([...items]);
+        return items.map((item) => item * 2);
+      },
+    });
+    const results = await Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(results).toEqual([2, 4, 6]);
+    expect(batches).toEqual([[1, 2, 3]]);
+  });
+
+  test('a batch keeps to its count and its cost, and an item over the cost runs alone', async () => {
+    const batches: number[][] = [];
+    const batcher = new Batcher<number, number>({
+      cost: (item) => item,
+      maxCost: 10,
+      maxItems: 3,
+      concurrency: 1,
+      run: async (items) => {
+        batches.push([...items]);
+        return [...items];
+      },
+    });
+    await Promise.all([1, 1, 1, 1, 50, 6, 5].map((item) => batcher.submit(item)));
+    expect(batches).toEqual([[1, 1, 1], [1], [50], [6], [5]]);
+  });
+
+  test('padded batches hold items of similar size, and the oldest item is in the next batch', async () => {
+    const batches: number[][] = [];
+    const batcher = new Batcher<number, number>({
+      cost: (item) => item,
+      padded: true,
+      maxCost: 400,
+      maxItems: 50,
+      concurrency: 1,
+      run: async (items) => {
+        batches.push([...items]);
+        return [...items];
+      },
+    });
+    const sizes = [100, 5, 90, 7, 95, 6, 100, 8];
+    await Promise.all(sizes.map((item) => batcher.submit(item)));
+    expect(batches[0]).toContain(100);
+    for (const batch of batches) expect(batch.length * Math.max(...batch)).toBeLessThanOrEqual(400);
+    const padding = batches.reduce((sum, batch) => sum + batch.length * Math.max(...batch), 0);
+    expect(padding).toBeLessThan(sizes.length * 100);
+    expect(batches.flat().sort((a, b) => a - b)).toEqual([...sizes].sort((a, b) => a - b));
+  });
+
+  test('no more batches than allowed are under way', async () => {
+    let underWay = 0;
+    let most = 0;
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      maxItems: 1,
+      concurrency: 3,
+      run: async (items) => {
+        most = Math.max(most, ++underWay);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        underWay -= 1;
+        return [...items];
+      },
+    });
+    await Promise.all(Array.from({ length: 20 }, (_, item) => batcher.submit(item)));
+    expect(most).toBe(3);
+  });
+
+  test('a batch that fails is split until the bad item is alone: its neighbours succeed', async () => {
+    let runs = 0;
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async (items) => {
+        runs += 1;
+        if (items.includes(13)) throw new MillraceError('inference_failed', 'the model choked');
+        return [...items];
+      },
+    });
+    const results = await Promise.allSettled(Array.from({ length: 64 }, (_, item) => batcher.submit(item)));
+    expect(
+      results
+        .map(({ status }, item) => (status === 'rejected' ? item : undefined))
+        .filter((item) => item !== undefined),
+    ).toEqual([13]);
+    expect(runs).toBeLessThanOrEqual(1 + 2 * Math.log2(64));
+  });
+
+  test('an outage is no fault of an item: the batch is not split', async () => {
+    let runs = 0;
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async () => {
+        runs += 1;
+        throw new MillraceError('store_unavailable', 'gone');
+      },
+    });
+    const results = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(runs).toBe(1);
+  });
+
+  test('an Error among the results fails that item alone', async () => {
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async (items) => items.map((item) => (item === 2 ? new Error('two') : item)),
+    });
+    const results = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  test('a wrong number of results is never paired by position', async () => {
+    const batcher = new Batcher<number, number>({ ...settings, run: async (items) => items.slice(1) });
+    const results = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});

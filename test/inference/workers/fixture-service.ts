@@ -1,0 +1,49 @@
+import { threadId } from 'node:worker_threads';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../src/errors/millrace-error.js';
+import type { Resources } from '../../../src/inference/workers/resources.js';
+import type { Service } from '../../../src/inference/workers/service.js';
+
+export interface FixtureOptions {
+  readonly label: string;
+  readonly failCreate?: boolean;
+}
+
+/** A service that does what a test asks of it. */
+export async function create(options: FixtureOptions, resources: Resources): Promise<Service> {
+  if (options.failCreate === true)
+    throw new MillraceError('model_not_found', 'no such model', { hint: 'get one' });
+  const shared = await resources.share('counter', () => ({ made: performance.now(), uses: 0 }));
+  let calls = 0;
+  return {
+    methods: {
+      where: () => ({ value: { threadId, label: options.label, made: shared.made, calls: ++calls } }),
+      sleep: async ({ ms, tag }: { ms: number; tag: unknown }) => {
+        await sleep(ms);
+        return { value: { tag, threadId, at: performance.timeOrigin + performance.now() } };
+      },
+      double: (numbers: Float32Array) => {
+        const value = numbers.map((number) => number * 2);
+        return { value, transfer: [value.buffer] };
+      },
+      refuse: () => {
+        throw new MillraceError('inference_failed', 'refused', {
+          hint: 'ask again',
+          cause: new Error('inner'),
+        });
+      },
+      exit: () => process.exit(3),
+      uncaught: () => {
+        setTimeout(() => {
+          throw new Error('thrown outside of any call');
+        });
+        return new Promise<never>(() => undefined);
+      },
+      exhaust: () => {
+        const held: unknown[] = [];
+        for (;;) held.push(new Array(1_000_000).fill(held.length).map((x) => ({ x })));
+      },
+      uncloneable: () => ({ value: () => undefined }),
+    },
+  };
+}
