@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { globSync } from 'tinyglobby';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { characterMeasure } from '../src/transforms/chunk/character-measure.js';
 import { createSplitter, type Splitter } from '../src/transforms/chunk/chunker.js';
-import type { Figure } from './figure.js';
+import type { Benchmark, Figure } from './figure.js';
 
 const rounds = 7;
 const bytes = 10_000_000;
@@ -17,10 +17,15 @@ interface Case {
 /**
  * Speed of both chunkers with the counter of one token per four characters, over 10 MB of Markdown (the files of
  * `node_modules`, in turn) and over one line of 10 MB of Chinese without white space. A megabyte is 10^6 bytes of UTF-8;
- * characters are UTF-16 code units. Medians of rounds in which the cases take turns;
- * growth is the time of 10 MB over that of 1 MB, of which each round takes the mean of ten runs.
+ * characters are UTF-16 code units. Medians of rounds in which the cases take turns; growth is the time of 10 MB over
+ * that of 1 MB, of which each round takes the mean of ten runs.
  */
-export async function chunkBench(emit: (figure: Figure) => void): Promise<void> {
+export const chunk: Benchmark = {
+  about: 'speed of the chunkers over 10 MB of Markdown and one line of 10 MB of Chinese',
+  run: measure,
+};
+
+async function* measure(say: (line: string) => void): AsyncGenerator<Figure> {
   const texts = {
     markdown: markdownText(),
     'cjk-line': '天地玄黃，宇宙洪荒。日月盈昃辰宿列張寒來暑往秋收冬藏',
@@ -43,6 +48,7 @@ export async function chunkBench(emit: (figure: Figure) => void): Promise<void> 
   });
   const times = cases.map(() => ({ whole: [] as number[], tenth: [] as number[] }));
   for (let round = 0; round < rounds; round += 1) {
+    say(`round ${round + 1} of ${rounds}`);
     for (const [index, { split, whole, tenth }] of cases.entries()) {
       times[index]!.tenth.push(timed(split, tenth, 10) / 10);
       times[index]!.whole.push(timed(split, whole, 1));
@@ -53,34 +59,35 @@ export async function chunkBench(emit: (figure: Figure) => void): Promise<void> 
     const seconds = median(times[index]!.whole);
     const barred = !name.includes('overlap');
     const megabytes = Buffer.byteLength(whole) / 1e6 / seconds;
-    emit({
+    yield {
       name: `${name}.speed`,
       value: round2(megabytes),
       unit: 'MB/s',
       better: 'higher',
       ...(barred ? { bar: 20 } : {}),
-    });
-    emit({
+    };
+    yield {
       name: `${name}.characters`,
       value: Math.round(whole.length / seconds),
       unit: 'characters/s',
       better: 'higher',
-    });
+    };
     const growth = median(times[index]!.whole.map((time, round) => time / times[index]!.tenth[round]!));
-    emit({
+    yield {
       name: `${name}.growth`,
       value: round2(growth),
       unit: 'x',
       better: 'lower',
       ...(barred ? { bar: 11 } : {}),
-    });
+    };
   }
 }
 
 /** All Markdown files of the installed packages, one after another. */
 function markdownText(): string {
-  const files = globSync('node_modules/**/*.md', { absolute: true, caseSensitiveMatch: false }).sort();
-  return files.map((file) => readFileSync(file, 'utf8')).join('\n\n');
+  const files = readdirSync('node_modules', { recursive: true, encoding: 'utf8' });
+  const markdown = files.filter((file) => /\.md$/i.test(file)).sort();
+  return markdown.map((file) => readFileSync(join('node_modules', file), 'utf8')).join('\n\n');
 }
 
 /** `unit` over and over, as one flat string of about so many bytes. */

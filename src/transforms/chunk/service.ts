@@ -32,8 +32,10 @@ export async function create(
   function chunk(text: string): PackedPassages {
     let encoding: Encoding | undefined;
     const passages = split(text, (measured) => {
-      encoding = tokenizer.encode(measured);
-      return measureTokens(tokenizer, encoding);
+      const found = tokenizer.encode(measured);
+      // The heading prefixes are measured too.
+      if (measured === text) encoding = found;
+      return measureTokens(tokenizer, found);
     });
     const pieces = passages.map((passage) => idsOf(passage, tokenizer, encoding!));
     return { passages, ...concatenate(pieces) };
