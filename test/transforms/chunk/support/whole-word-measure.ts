@@ -13,6 +13,7 @@ export const wholeWordMeasure: MeasureText = (text) => {
   const tokens = (start: number, end: number) => {
     let count = 0;
     for (const [from, to] of words) {
+      if (from >= end) break;
       const units = Math.min(end, to) - Math.max(start, from);
       if (units <= 0) continue;
       count += units === to - from && units <= 8 ? 1 : Math.ceil(units / 2);
@@ -22,7 +23,8 @@ export const wholeWordMeasure: MeasureText = (text) => {
   return {
     tokens,
     fit(start, budget, limit) {
-      let end = limit;
+      let end = words.find(([, to]) => to > start && tokens(start, to) > budget)?.[1] ?? limit;
+      end = Math.min(end, limit);
       while (end > start && tokens(start, end) > budget) end -= 1;
       return end;
     },
