@@ -1,121 +1,98 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { characterMeasure } from '../src/transforms/chunk/character-measure.js';
-import { createSplitter, type Splitter } from '../src/transforms/chunk/chunker.js';
-import type { Benchmark, Figure } from './figure.js';
+import { chunk, type TextPassage } from '../src/transforms/chunk/chunk.js';
+import type { Benchmark } from './figure.js';
+import { median } from './median.js';
+import { readmes, repeated } from './readmes.js';
 
+const large = 10_000_000;
+const small = 1_000_000;
 const rounds = 15;
-const bytes = 10_000_000;
 
-interface Case {
-  readonly name: string;
-  readonly split: Splitter;
-  readonly whole: string;
-  readonly tenths: readonly string[];
-}
+type Split = (text: string) => TextPassage[];
 
-/**
- * Speed of both chunkers with the counter of one token per four characters, over 10 MB of Markdown (the files of
- * `node_modules`, in turn) and over one line of 10 MB of Chinese without white space. A megabyte is 10^6 bytes of UTF-8;
- * characters are UTF-16 code units. Medians of rounds in which the cases take turns; growth is the time of 10 MB over
- * that of 1 MB, the mean of the ten parts of the same text.
- */
-export const chunk: Benchmark = {
-  about: 'speed of the chunkers over 10 MB of Markdown and one line of 10 MB of Chinese',
-  run: measure,
+/** The chunkers with the measure that charges one token for every 4 characters. */
+export const chunkers: Benchmark = {
+  about:
+    'chunkers, one token for 4 characters: 10 MB of Markdown, one 10 MB line of Chinese, 10 MB against 1 MB',
+  async *run(say) {
+    const texts = { markdown: markdownText, 'chinese-line': chineseLine };
+    const splits: Record<string, Split> = { markdown: chunk.markdown, recursive: chunk.recursive };
+    for (const [splitter, split] of Object.entries(splits))
+      for (const [kind, make] of Object.entries(texts)) {
+        const [big, little] = [make(large), make(small)];
+        const repeats = Math.round(Buffer.byteLength(big) / Buffer.byteLength(little));
+        checkPassages(big, split(big));
+        split(little);
+        const [bigMs, littleMs]: [number[], number[]] = [[], []];
+        for (let round = 0; round < rounds; round += 1) {
+          bigMs.push(timeOf(() => split(big)));
+          // One after another: they meet with what else the machine does for as long as the large one.
+          littleMs.push(
+            timeOf(() => {
+              for (let repeat = 0; repeat < repeats; repeat += 1) split(little);
+            }) / repeats,
+          );
+        }
+        say(`${splitter}, ${kind}: ${bigMs.map(Math.round).join(', ')} ms`);
+        yield {
+          name: `chunk/${splitter}/${kind}`,
+          value: rounded(Buffer.byteLength(big) / 1000 / median(bigMs)),
+          unit: 'MB/s',
+          bar: 20,
+          better: 'higher',
+        };
+        yield {
+          name: `chunk/${splitter}/${kind}/10-MB-to-1-MB`,
+          value: rounded(median(bigMs.map((ms, round) => ms / littleMs[round]!))),
+          unit: 'times',
+          bar: 11,
+          better: 'lower',
+        };
+      }
+  },
 };
 
-async function* measure(say: (line: string) => void): AsyncGenerator<Figure> {
-  const texts = {
-    markdown: markdownText(),
-    'cjk-line': '天地玄黃，宇宙洪荒。日月盈昃辰宿列張寒來暑往秋收冬藏',
-  };
-  const options = { maxTokens: 256, overlap: 0 };
-  const splitters = {
-    recursive: createSplitter({ recursive: options }),
-    markdown: createSplitter({ markdown: options }),
-    'markdown-overlap-32': createSplitter({ markdown: { ...options, overlap: 32 } }),
-  };
-  const cases: Case[] = Object.entries(texts).flatMap(([kind, unit]) => {
-    const whole = ofBytes(unit, bytes);
-    const tenths = tenthsOf(whole);
-    return Object.entries(splitters).map(([name, split]) => ({
-      name: `chunk.${name}.${kind}`,
-      split,
-      whole,
-      tenths,
-    }));
-  });
-  const times = cases.map(() => ({ whole: [] as number[], tenth: [] as number[] }));
-  for (let round = 0; round < rounds; round += 1) {
-    say(`round ${round + 1} of ${rounds}`);
-    for (const [index, { split, whole, tenths }] of cases.entries()) {
-      times[index]!.tenth.push(timed(split, tenths) / 10);
-      times[index]!.whole.push(timed(split, [whole]));
-      await new Promise(setImmediate);
-    }
+/** READMEs of installed packages, one after another. @param bytes of UTF-8, about */
+function markdownText(bytes: number): string {
+  return repeated(readmes(), bytes).join('\n\n').slice(0, bytes);
+}
+
+/** One line without a blank: sentences of common characters, ended by an ideographic full stop. */
+function chineseLine(bytes: number): string {
+  let state = 1;
+  const next = (below: number) => (state = (state * 48_271) % 0x7fffffff) % below;
+  let line = '';
+  for (let left = Math.floor(bytes / 3); left > 0;) {
+    const length = Math.min(left - 1, 5 + next(40));
+    let sentence = '';
+    for (let at = 0; at < length; at += 1) sentence += String.fromCharCode(0x4e00 + next(3_000));
+    line += `${sentence}。`;
+    left -= length + 1;
   }
-  for (const [index, { name, whole }] of cases.entries()) {
-    const seconds = median(times[index]!.whole);
-    const barred = !name.includes('overlap');
-    const megabytes = Buffer.byteLength(whole) / 1e6 / seconds;
-    yield {
-      name: `${name}.speed`,
-      value: round2(megabytes),
-      unit: 'MB/s',
-      better: 'higher',
-      ...(barred ? { bar: 20 } : {}),
-    };
-    yield {
-      name: `${name}.characters`,
-      value: Math.round(whole.length / seconds),
-      unit: 'characters/s',
-      better: 'higher',
-    };
-    const growth = median(times[index]!.whole.map((time, round) => time / times[index]!.tenth[round]!));
-    yield {
-      name: `${name}.growth`,
-      value: round2(growth),
-      unit: 'x',
-      better: 'lower',
-      ...(barred ? { bar: 11 } : {}),
-    };
+  return line;
+}
+
+/** What a chunker promises, over the whole text: a fast wrong answer is no figure. */
+function checkPassages(text: string, passages: readonly TextPassage[]): void {
+  let covered = 0;
+  let last = -1;
+  for (const { start, end, tokens, text: slice } of passages) {
+    if (start <= last || end <= covered) throw new Error(`The passage at ${start} goes back.`);
+    if (text.slice(covered, start).trim() !== '') throw new Error(`Text before ${start} is in no passage.`);
+    if (tokens > 256 || Math.ceil((end - start) / 4) > tokens)
+      throw new Error(`The passage at ${start} is over its limit.`);
+    if (!slice.isWellFormed() || slice !== text.slice(start, end))
+      throw new Error(`The passage at ${start} is not a slice of its text.`);
+    [last, covered] = [start, end];
   }
+  if (text.slice(covered).trim() !== '') throw new Error('The end of the text is in no passage.');
 }
 
-/** All Markdown files of the installed packages, one after another. */
-function markdownText(): string {
-  const files = readdirSync('node_modules', { recursive: true, encoding: 'utf8' });
-  const markdown = files.filter((file) => /\.md$/i.test(file)).sort();
-  return markdown.map((file) => readFileSync(join('node_modules', file), 'utf8')).join('\n\n');
+function timeOf(work: () => unknown): number {
+  const began = performance.now();
+  work();
+  return performance.now() - began;
 }
 
-/** `unit` over and over, as one flat string of about so many bytes. */
-function ofBytes(unit: string, size: number): string {
-  const source = Buffer.from(unit);
-  const copies = Buffer.concat(Array.from({ length: Math.ceil(size / source.length) }, () => source));
-  return copies.subarray(0, size).toString('utf8');
-}
-
-/** The ten parts of a text, each a flat string of its own. */
-function tenthsOf(text: string): string[] {
-  const source = Buffer.from(text);
-  return Array.from({ length: 10 }, (_, part) =>
-    source.subarray((part * source.length) / 10, ((part + 1) * source.length) / 10).toString('utf8'),
-  );
-}
-
-/** Seconds for all texts, one after another. */
-function timed(split: Splitter, texts: readonly string[]): number {
-  const begin = performance.now();
-  for (const text of texts) split(text, characterMeasure());
-  return (performance.now() - begin) / 1000;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
-}
-
-function round2(value: number): number {
+function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }

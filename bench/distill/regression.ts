@@ -1,4 +1,4 @@
-import { type Matrix, dot, matrix, row } from './matrix.js';
+import { type Matrix, matrix, row } from './matrix.js';
 import { sumsOfTokens, sharesOfTexts, type TokenTexts } from './token-texts.js';
 
 /**

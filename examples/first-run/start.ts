@@ -10,8 +10,8 @@ import { openRetriever, run } from '../../src/index.js';
 
 const config = fileURLToPath(new URL('../../../examples/first-run/millrace.yaml', import.meta.url));
 const questions = [
-  'How do I run a query against Postgres with parameters?',
-  'How can I test a property with many random inputs?',
+  'How do I parse YAML into a JavaScript object?',
+  'How do I declare a required option of a command?',
   'How do I show a progress bar in the terminal?',
 ];
 

@@ -57,6 +57,9 @@ try {
   }
 }
 
+// What was given up may still hold the process: a function of the user that pays no heed to its signal.
+if (process.exitCode === exitCode.aborted) process.exit();
+
 /** Commander ends a parse (help, version, a wrong argument) by a throw that carries the exit status. */
 function isUsageEnd(error: unknown): error is { exitCode: number } {
   return (

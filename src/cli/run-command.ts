@@ -4,6 +4,7 @@ import { exitCodeAfter } from './exit-code.js';
 import { createProgress } from './progress.js';
 import { listenForStop } from './signals.js';
 import { summaryLine } from './summary-line.js';
+import { plainEvent } from './plain-event.js';
 
 export interface RunFlags {
   readonly watch?: boolean;
@@ -30,7 +31,7 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
       signal: stop.drain,
       abort: stop.abort,
       onEvent: (event) => {
-        if (event.type !== 'batch' && event.type !== 'settled') output.data(event);
+        if (event.type !== 'batch' && event.type !== 'settled') output.data(plainEvent(event));
         progress.see(event);
       },
     });

@@ -14,9 +14,13 @@ export function fillIn(value: unknown, environment: Environment, path = ''): unk
     return value.replace(reference, (_, name: string) => {
       const found = environment[name];
       if (found !== undefined) return found;
-      throw new MillraceError('config_invalid', `${path}: the environment variable ${name} is not set.`, {
-        hint: `Set it, or write the value in place of \${${name}}.`,
-      });
+      throw new MillraceError(
+        'config_invalid',
+        `${path === '' ? 'the configuration' : path}: the environment variable ${name} is not set.`,
+        {
+          hint: `Set it, or write the value in place of \${${name}}.`,
+        },
+      );
     });
   if (Array.isArray(value))
     return value.map((inner, index) => fillIn(inner, environment, `${path}[${index}]`));

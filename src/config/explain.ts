@@ -1,47 +1,67 @@
 import { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
+/** The schema as JSON Schema, and what was written. */
+interface Ground {
+  readonly tree: Node;
+  readonly input: unknown;
+}
 type Node = { properties?: Record<string, Node>; anyOf?: Node[]; items?: Node; description?: string };
 
 /**
  * What is wrong with a configuration, one line a place: the path to the key, what was expected, what to write instead.
  */
-export function explainIssues(issues: readonly Issue[], schema: z.ZodType): string[] {
+export function explainIssues(issues: readonly Issue[], schema: z.ZodType, input: unknown): string[] {
   const tree = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
-  return issues.flatMap((issue) => explain(issue, [], tree));
+  return issues.flatMap((issue) => explain(issue, [], { tree, input }));
 }
 
-function explain(issue: Issue, above: readonly PropertyKey[], tree: Node): string[] {
+function explain(issue: Issue, above: readonly PropertyKey[], ground: Ground): string[] {
+  const { tree, input } = ground;
   const path = [...above, ...issue.path];
-  if (issue.code === 'invalid_union') return explainUnion(issue, path, tree);
+  if (issue.code === 'invalid_union') return explainUnion(issue, path, ground);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${name([...path, key])}: unknown key. ${known(path, key, tree)}`);
   const wanted = nodeAt(path, tree)?.description;
-  return [`${name(path)}: ${lowerFirst(issue.message)}${wanted === undefined ? '' : ` (${wanted})`}`];
+  const missing = issue.code === 'invalid_type' && valueAt(path, input) === undefined;
+  const message = missing ? `missing; expected ${issue.expected}` : lowerFirst(issue.message);
+  return [`${name(path)}: ${message}${wanted === undefined ? '' : ` (${wanted})`}`];
 }
 
 /** Of the branches of a union, those that have the keys which were written are the ones that were meant. */
 function explainUnion(
   issue: Extract<Issue, { code: 'invalid_union' }>,
   path: readonly PropertyKey[],
-  tree: Node,
+  ground: Ground,
 ): string[] {
   const meant = issue.errors.filter(
     (branch) => !branch.some(({ code, path: at }) => at.length === 0 && code === 'unrecognized_keys'),
   );
   const inside = meant.filter((branch) => branch.some(({ path: at }) => at.length > 0));
-  if (inside.length === 1) return inside[0]!.flatMap((inner) => explain(inner, path, tree));
-  const choices = keysAt(path, tree);
+  if (inside.length === 1) return inside[0]!.flatMap((inner) => explain(inner, path, ground));
+  const choices = keysAt(path, ground.tree);
+  const written = issue.errors.flatMap((branch) =>
+    branch.flatMap((inner) =>
+      inner.code === 'unrecognized_keys' && inner.path.length === 0 ? inner.keys : [],
+    ),
+  );
+  const misspelt = written.flatMap((key) => (choices.includes(key) ? [] : [nearest(key, choices)]))[0];
   return [
-    `${name(path)}: expected exactly one of ${choices.map((key) => `"${key}"`).join(', ')}, with its settings under it`,
+    `${name(path)}: expected exactly one of ${choices.map((key) => `"${key}"`).join(', ')}, with its settings under it` +
+      (misspelt === undefined ? '' : `. Did you mean "${misspelt}"?`),
   ];
 }
 
 function known(path: readonly PropertyKey[], key: string, tree: Node): string {
   const keys = keysAt(path, tree);
-  const nearest = keys.find((candidate) => distance(candidate.toLowerCase(), key.toLowerCase()) <= 2);
-  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
+  const meant = nearest(key, keys);
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
   return keys.length === 0 ? 'Nothing is expected here.' : `Known here: ${keys.join(', ')}.`;
+}
+
+/** The first key that is at most two edits away. */
+function nearest(key: string, keys: readonly string[]): string | undefined {
+  return keys.find((candidate) => distance(candidate.toLowerCase(), key.toLowerCase()) <= 2);
 }
 
 function keysAt(path: readonly PropertyKey[], tree: Node): string[] {
@@ -58,6 +78,14 @@ function nodeAt(path: readonly PropertyKey[], tree: Node): Node | undefined {
     }
     return undefined;
   }, tree);
+}
+
+function valueAt(path: readonly PropertyKey[], input: unknown): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    input,
+  );
 }
 
 function name(path: readonly PropertyKey[]): string {

@@ -21,7 +21,9 @@ export function parsePipeline(
 ): PipelineSpec {
   const schema = pipelineSchema(connectors);
   const result = schema.safeParse(input);
-  const problems = result.success ? chainProblems(result.data) : explainIssues(result.error.issues, schema);
+  const problems = result.success
+    ? chainProblems(result.data)
+    : explainIssues(result.error.issues, schema, input);
   if (!result.success || problems.length > 0)
     throw new MillraceError(
       'config_invalid',

@@ -49,7 +49,8 @@ export interface EmbeddingModel {
   /** What a good batch is on this device. */
   readonly batching: Batching;
   /**
-   * One vector a text, in their order, unchecked: the caller checks width, finiteness and norm.
+   * One vector a text, in their order, unchecked: the caller checks width, finiteness and norm. Vectors of one call may
+   * share a buffer: copy one before it goes to another thread.
    * @throws MillraceError `inference_failed`, `out_of_memory`, `worker_crashed`: no text of this batch was embedded
    */
   embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<readonly Float32Array[]>;

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 import type { Document } from './document.js';
 
 /** The first 128 bits of the SHA-256 of a text, as 32 hex characters. */
 export function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash('sha256', text, 'hex').slice(0, 32);
 }
 
 /** Hash of what a document says, text and metadata, whatever the order of its keys; its version does not count. */

@@ -40,10 +40,32 @@ export class Batcher<Item, Result> {
   }
 
   submit(item: Item): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ item, size: this.#options.cost(item), resolve, reject });
-      this.#schedule();
+    return new Promise<Result>((resolve, reject) => this.#enqueue(item, resolve, reject));
+  }
+
+  /** One result an item, in their order; rejects with the error of the first that fails. The items need not go together. */
+  submitAll(items: readonly Item[]): Promise<Result[]> {
+    return new Promise<Result[]>((resolve, reject) => {
+      const results = new Array<Result>(items.length);
+      let missing = items.length;
+      if (missing === 0) resolve(results);
+      items.forEach((item, at) =>
+        this.#enqueue(
+          item,
+          (result) => {
+            results[at] = result;
+            missing -= 1;
+            if (missing === 0) resolve(results);
+          },
+          reject,
+        ),
+      );
     });
+  }
+
+  #enqueue(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void): void {
+    this.#queue.push({ item, size: this.#options.cost(item), resolve, reject });
+    this.#schedule();
   }
 
   #schedule(): void {

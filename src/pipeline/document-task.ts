@@ -8,15 +8,18 @@ import { contentHash } from '../elements/hash.js';
 import type { Outcome } from '../elements/outcome.js';
 import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
-import type { TokenPassage } from '../transforms/chunk/pooled-chunker.js';
+import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   chunk(text: string): Promise<readonly TokenPassage[]>;
-  embed(text: EmbedText): Promise<Float32Array>;
+  embed(texts: readonly EmbedText[]): Promise<readonly Float32Array[]>;
+  /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
+  readonly room: Gate;
   /** Digest of everything that decides what the chain makes of a document. */
   readonly digest: string;
 }
@@ -57,6 +60,7 @@ export async function processDocument(
   for (let look = 0; look < maxLooks; look += 1) {
     enter('store');
     const entry = await sink.ledger(document.id);
+    if (entry !== undefined && entry.source !== source) throw ownedByAnother(entry, source);
     if (isNewer(entry, document)) return { outcome: { kind: 'stale' }, clearedFailure: false };
     if (holds(entry, content)) {
       const touched = await sink.write({ kind: 'touch', ...key, ...content });
@@ -70,7 +74,9 @@ export async function processDocument(
         };
       continue;
     }
-    const { chunks, embedded } = await chunkAndEmbed(enriched, entry, context);
+    const { chunks, embedded } = await chain.room.run(enriched.text.length, () =>
+      chunkAndEmbed(enriched, entry, context),
+    );
     enter('store');
     const stored = await sink.write({ kind: 'store', ...key, ...content, chunks });
     if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
@@ -83,6 +89,15 @@ export async function processDocument(
   throw new MillraceError(
     'store_conflict',
     `The document ${JSON.stringify(document.id)} was changed by others ${maxLooks} times while it was being written.`,
+  );
+}
+
+/** Versions of two sources cannot be compared: a foreign document is refused before anything is made of it. */
+function ownedByAnother({ documentId, source: owner }: LedgerEntry, source: string): MillraceError {
+  return new MillraceError(
+    'owner_mismatch',
+    `Document ${JSON.stringify(documentId)} is owned by source ${JSON.stringify(owner)}, not ${JSON.stringify(source)}.`,
+    { hint: 'Give the sources different ids, or write them to different pipelines.' },
   );
 }
 
@@ -118,16 +133,17 @@ async function chunkAndEmbed(
   const chunks = makeChunks(pipeline, document, passages);
   const held = await heldOf(chunks, entry, sink);
   enter('embed');
-  let embedded = 0;
-  const writes = await Promise.all(
-    chunks.map(async (chunk, index): Promise<ChunkWrite> => {
-      if (held.has(chunk.id)) return { chunk, vector: undefined };
-      embedded += 1;
-      const ids = passages[index]?.ids;
-      return { chunk, vector: await chain.embed({ text: chunk.embeddedText, ...(ids && { ids }) }) };
-    }),
-  );
-  return { chunks: writes, embedded };
+  const missing: EmbedText[] = [];
+  chunks.forEach(({ id, embeddedText: text }, index) => {
+    if (!held.has(id)) missing.push({ text, ids: passages[index]!.ids });
+  });
+  const vectors = await chain.embed(missing);
+  let used = 0;
+  const writes = chunks.map((chunk): ChunkWrite => ({
+    chunk,
+    vector: held.has(chunk.id) ? undefined : vectors[used++],
+  }));
+  return { chunks: writes, embedded: missing.length };
 }
 
 /** A document without stored chunks holds none: no look-up is needed. */

@@ -2,6 +2,7 @@ import type { Clock } from '../contracts/context.js';
 import type { FailedElement, FailedStore, Stage } from '../contracts/failed-store.js';
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
+import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { toWire } from '../errors/wire.js';
 import { errorPolicy } from '../flow/error-policy.js';
@@ -19,7 +20,7 @@ export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter'> {
 
 /**
  * Brings one element to its outcome. It resolves only once the outcome is durable: in the store, or, for a failure, in
- * the failed-element sink and then in the ledger. Rejects when the run has to stop; the element is then not settled.
+ * the ledger and in the failed-element sink. Rejects when the run has to stop; the element is then not settled.
  */
 export async function processElement(element: SourceElement, context: ElementTaskContext): Promise<Outcome> {
   let stage: Stage = 'source';
@@ -72,11 +73,10 @@ async function fail(
   error: MillraceError,
   context: ElementTaskContext,
 ): Promise<Outcome> {
-  const { pipeline, source, sink, failed, clock, report } = context;
-  const key = { documentId: element.id, version: element.version };
-  // An older version must not leave a record once a newer one is in: the ledger is asked first.
-  const entry = await sink.ledger(element.id);
-  if (entry?.version !== undefined && entry.version > element.version) return { kind: 'stale' };
+  const { pipeline, source, failed, clock, report } = context;
+  const key = keyOf(element);
+  // The ledger is marked first: whoever stores a newer version from here on knows that there is a record to discard.
+  if ((await mark(element, context)) === 'superseded') return { kind: 'stale' };
   const now = new Date(clock.now()).toISOString();
   await patiently(context, () =>
     failed.put([
@@ -94,12 +94,28 @@ async function fail(
       },
     ]),
   );
-  // Another source's document has no row of ours to mark: the record alone tells of it.
-  await sink.write({ kind: 'fail', source, ...key }).catch((refusal: unknown) => {
-    if (MillraceError.from(refusal).code !== 'owner_mismatch') throw refusal;
-  });
   report({ type: 'failed', documentId: element.id, stage, error });
   return { kind: 'failed', error };
+}
+
+/**
+ * Marks the ledger with the version that failed, unless a newer one is in. A document that the ledger cannot hold (owned
+ * by another source, an id too long) is not marked: the record alone tells of it.
+ */
+async function mark(
+  element: SourceElement,
+  { source, sink }: ElementTaskContext,
+): Promise<'failed' | 'superseded'> {
+  try {
+    const { kind } = await sink.write({ kind: 'fail', source, ...keyOf(element) });
+    if (kind === 'done') return 'failed';
+  } catch (refusal) {
+    if (!mayBecomeFailedElement(MillraceError.from(refusal))) throw refusal;
+    return 'failed';
+  }
+  const entry = await sink.ledger(element.id);
+  const known = laterVersion(entry?.version, entry?.failedVersion);
+  return known !== undefined && known > element.version ? 'superseded' : 'failed';
 }
 
 function failedElement(element: SourceElement): FailedElement {

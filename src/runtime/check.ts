@@ -1,4 +1,6 @@
 import { MillraceError } from '../errors/millrace-error.js';
+import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import type { WorkerPool } from '../inference/workers/pool.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
@@ -28,9 +30,10 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   try {
     yield await look('source', () => checkSource(spec, context));
     const pool = openPool({ workers: 1 }, context);
-    let model: Awaited<ReturnType<typeof openModel>> | undefined;
+    let model: EmbeddingModel | undefined;
     yield await look('model', async () => {
-      model = await openModel(spec.embed, spec, pool, context);
+      model = await openModelHere(spec, pool, context);
+      if (model === undefined) return 'not on this machine yet: the first run fetches it';
       await model.embed([{ text: 'word' }], 'document');
       const { name, width, dtype } = model.identity;
       return `${name}: ${width} components, ${dtype}, at most ${model.maxTokens} tokens a chunk`;
@@ -50,6 +53,26 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   } finally {
     await releasers.release();
   }
+}
+
+/** A check fetches nothing. */
+async function openModelHere(
+  spec: PipelineSpec,
+  pool: WorkerPool,
+  context: OpenContext,
+): Promise<EmbeddingModel | undefined> {
+  const { offline } = spec.models;
+  try {
+    return await openModel(spec.embed, { ...spec, models: { ...spec.models, offline: true } }, pool, context);
+  } catch (error) {
+    if (!offline && isFromHub(spec) && MillraceError.from(error).code === 'model_not_found') return undefined;
+    throw error;
+  }
+}
+
+/** `owner/name`; a folder or the bundled model is here or nowhere. */
+function isFromHub({ embed }: PipelineSpec): boolean {
+  return /^[\w-][\w.-]*\/[\w.-]+$/.test((embed.static ?? embed.onnx)?.model ?? '');
 }
 
 async function look(part: Finding['part'], work: () => Promise<string>): Promise<Finding> {

@@ -20,6 +20,7 @@ export async function openModel(
   { models, baseFolder }: Pick<PipelineSpec, 'models' | 'baseFolder'>,
   pool: WorkerPool,
   { releasers }: Pick<OpenContext, 'releasers'>,
+  signal?: AbortSignal,
 ): Promise<EmbeddingModel> {
   const { hubUrl, token, offline, cacheFolder } = models;
   const model = await loadEmbeddingModel(embed, {
@@ -27,6 +28,7 @@ export async function openModel(
     baseFolder,
     cacheFolder,
     offline,
+    signal,
     ...(hubUrl !== undefined && { hubUrl }),
     ...(token !== undefined && { token }),
   });

@@ -15,7 +15,7 @@ export interface OpenRetrieverOptions {
 
 /**
  * Opens the query side of a pipeline.
- * @throws MillraceError `store_unavailable` when nothing was filled yet; `artifact_mismatch` when the configured model
+ * @throws MillraceError `store_layout` when nothing was filled yet; `artifact_mismatch` when the configured model
  * is not the one whose vectors are in the store
  */
 export async function openPipelineRetriever(

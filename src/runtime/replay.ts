@@ -62,7 +62,7 @@ function replaySource(name: string, documentIds: readonly string[], failed: Fail
       for (const ids of chunked(documentIds, deliverySize)) {
         if (signal.aborted) return;
         const found = await Promise.all(ids.map((id) => failed.get(id)));
-        const records = found.filter((record) => record !== undefined);
+        const records = found.flatMap((record) => (record?.source === name ? [record] : []));
         handedOver += ids.length;
         if (records.length === 0) continue;
         yield {

@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/context.js';
-import type { FailedKey, FailedStore } from '../contracts/failed-store.js';
+import type { FailedStore } from '../contracts/failed-store.js';
 import type { Sink } from '../contracts/sink.js';
 import type { Delivery, ElementsDelivery, PassScope, Source } from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
@@ -13,6 +13,7 @@ import { createBatchedSink } from '../pipeline/batched-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
 import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
 import { createObservation, type Observation } from './observation.js';
+import { purge } from './purge.js';
 import { sweep } from './sweep.js';
 import { Tally } from './tally.js';
 
@@ -120,7 +121,7 @@ class Loop {
   /** Starts `work` once there is room for the elements, and gives the room back when it ends. */
   async #admit(elements: readonly SourceElement[], work: () => Promise<void>): Promise<void> {
     const load = loadOf(elements);
-    await this.#admission.admit(load, this.#options.stop.aborting);
+    if (!(await this.#roomFor(load))) return;
     const task = work()
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
@@ -128,6 +129,18 @@ class Loop {
         this.#underWay.delete(task);
       });
     this.#underWay.add(task);
+  }
+
+  /** Waits for room. @returns false when a stop came first: what waits is not under way, and comes again */
+  async #roomFor(load: Load): Promise<boolean> {
+    const { draining } = this.#options.stop;
+    try {
+      await this.#admission.admit(load, draining);
+      return true;
+    } catch (error) {
+      if (draining.aborted) return false;
+      throw error;
+    }
   }
 
   async #settle(delivery: ElementsDelivery): Promise<void> {
@@ -161,34 +174,28 @@ class Loop {
   }
 
   async #sweep(scope: PassScope): Promise<void> {
-    const { sink, source, allowMassDeletion, stop, report } = this.#options;
+    const { sink, failed, source, allowMassDeletion, stop, report } = this.#options;
     const options = {
       sink,
       source: source.name,
       scope,
-      observe: this.#versions.observe,
       allowMassDeletion,
       signal: stop.aborting,
     };
     let documents = 0;
     for await (const deletions of sweep(options)) {
-      documents += deletions.length;
-      await this.#process(deletions);
+      const outcomes = await this.#process(deletions);
+      documents += outcomes.filter(({ kind }) => kind === 'deleted').length;
     }
+    await purge({
+      sink,
+      failed,
+      source: source.name,
+      scope,
+      process: (deletions) => this.#process(deletions),
+      signal: stop.aborting,
+    });
     if (documents > 0) report({ type: 'swept', documents });
-    await this.#forgetFailures(scope);
-  }
-
-  /** Failures of a scope that this pass did not meet again: what failed then is mended or gone. */
-  async #forgetFailures({ prefix, except, since }: PassScope): Promise<void> {
-    const { failed, source } = this.#options;
-    const over: FailedKey[] = [];
-    for await (const record of failed.list({ idPrefix: prefix })) {
-      const { documentId, version } = record;
-      const inScope = record.source === source.name && !except.some((start) => documentId.startsWith(start));
-      if (inScope && version < since) over.push({ documentId, version });
-    }
-    if (over.length > 0) await failed.discard(over);
   }
 
   /** The first fault ends the run; the aborts that follow from it are not faults of their own. */

@@ -1,5 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { Gate } from '../flow/gate.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
@@ -16,6 +18,7 @@ import { createEnrich } from '../transforms/enrich.js';
 import { openModel, openPool } from './open-model.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { runLoop } from './run-loop.js';
+import { Tally } from './tally.js';
 
 export interface RunOptions {
   readonly connectors: Connectors;
@@ -33,6 +36,9 @@ export interface RunOptions {
   readonly source?: Source;
 }
 
+/** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
+const unitsAWorker = 512 * 1024;
+
 /**
  * Brings a source into its store: reads, chunks, embeds, writes, settles, until the source ends or the run is stopped.
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
@@ -41,6 +47,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
   const { connectors, watch = false, allowMassDeletion = false, onEvent: report = () => undefined } = options;
   const clock = options.clock ?? systemClock;
   const stop = new Stop(clock);
+  const began = clock.now();
   const releasers = new Releasers();
   const context: OpenContext = { connectors, clock, report, releasers };
   releasers.push(listen(options.signal, () => stop.drain(spec.stopDeadlineMs)));
@@ -50,7 +57,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
-    const model = await openModel(spec.embed, spec, pool, context);
+    const model = await openModel(spec.embed, spec, pool, context, stop.draining);
     const fitted = fitToModel(spec.chunk, model, report);
     const artifact = describeChain(spec, fitted, model.identity);
     await store.prepare({ width: model.identity.width });
@@ -68,10 +75,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const embedder = createEmbedder({ model, role: 'document', clock, signal, report });
     const chain: Chain = {
       enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
-        createEnrich({ name, enrich: batch, batchSize, concurrency, signal }),
+        createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),
       ),
       chunk: (text) => chunker.chunk(text),
-      embed: (text) => embedder.embed(text),
+      embed: (texts) => embedder.embedAll(texts),
+      room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };
     const summary = await runLoop({
@@ -88,12 +96,27 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
     });
-    if (!stop.draining.aborted) await store.tune(signal);
+    if (!stop.draining.aborted) await untilStopped(stop, store.tune(signal));
     return summary;
+  } catch (error) {
+    if (!isStop(stop, error)) throw error;
+    // Stopped before the first document: nothing was under way.
+    return new Tally().summary(clock.now() - began, stop.aborting.aborted ? 'aborted' : 'drained');
   } finally {
     stop.settle();
     await releasers.release();
   }
+}
+
+/** Everything is settled by now: tuning goes on at the next run. */
+async function untilStopped(stop: Stop, tuning: Promise<void>): Promise<void> {
+  await tuning.catch((error: unknown) => {
+    if (!isStop(stop, error)) throw error;
+  });
+}
+
+function isStop(stop: Stop, error: unknown): boolean {
+  return stop.draining.aborted && MillraceError.from(error).code === 'aborted';
 }
 
 function listen(signal: AbortSignal | undefined, react: () => void): () => void {

@@ -1,7 +1,6 @@
 import type { PassScope } from '../contracts/source.js';
 import type { Sink, SweepScope } from '../contracts/sink.js';
 import type { Deletion } from '../elements/document.js';
-import type { Version } from '../elements/version.js';
 import { isMassDeletion } from '../elements/mass-deletion.js';
 import { MillraceError } from '../errors/millrace-error.js';
 
@@ -9,7 +8,6 @@ export interface SweepOptions {
   readonly sink: Sink;
   readonly source: string;
   readonly scope: PassScope;
-  readonly observe: (documentIds: readonly string[]) => Promise<readonly Version[]>;
   /** Deletes however many documents are gone. */
   readonly allowMassDeletion: boolean;
   readonly signal: AbortSignal;
@@ -18,11 +16,12 @@ export interface SweepOptions {
 const page = 500;
 
 /**
- * After a complete pass: deletions for the stored documents that it did not name, page by page.
+ * After a complete pass: deletions for the stored documents that it did not name, page by page. Their version is the
+ * beginning of the pass: whatever anybody saw since then wins over them.
  * @throws MillraceError `mass_deletion` before the first deletion, when implausibly many are gone
  */
 export async function* sweep(options: SweepOptions): AsyncGenerator<Deletion[]> {
-  const { sink, source, observe, signal } = options;
+  const { sink, source, signal } = options;
   const scope: SweepScope = { source, ...options.scope };
   const { unnamed } = await sink.countUnnamed(scope);
   // Of all that the source has, not of the scope: a small file that was emptied is no catastrophe.
@@ -40,7 +39,6 @@ export async function* sweep(options: SweepOptions): AsyncGenerator<Deletion[]> 
     const ids = await sink.listUnnamed(scope, after, page);
     if (ids.length === 0) return;
     after = ids.at(-1);
-    const versions = await observe(ids);
-    yield ids.map((id, index) => ({ kind: 'deletion', id, version: versions[index]! }));
+    yield ids.map((id) => ({ kind: 'deletion', id, version: scope.since }));
   }
 }

@@ -18,6 +18,8 @@ export interface EmbedderOptions {
 export interface Embedder {
   /** @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded */
   embed(text: EmbedText): Promise<Float32Array>;
+  /** One vector a text, in their order. @throws as `embed`, for the first text that fails */
+  embedAll(texts: readonly EmbedText[]): Promise<readonly Float32Array[]>;
 }
 
 /** Characters of a token, on average, where a text's tokens are not counted yet. */
@@ -44,7 +46,10 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
         cost: texts.reduce((sum, text) => sum + tokensOf(text), 0),
         ms: clock.now() - began,
       });
-      if (vectors.length !== texts.length) return texts.map(() => countError(texts.length, vectors.length));
+      // Nobody can tell which text has which vector: the batch is split until its size is right again.
+      if (vectors.length !== texts.length) throw countError(texts.length, vectors.length);
+      const fit = vectors.every((vector) => checkVector(vector, model.identity.width) === undefined);
+      if (fit) return vectors;
       return Promise.all(vectors.map((vector, index) => checked(vector, texts[index]!, texts.length > 1)));
     },
     cost: tokensOf,
@@ -67,7 +72,7 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
     return alone === undefined ? countError(1, 0) : checked(alone, text, false);
   }
 
-  return { embed: (text) => batcher.submit(text) };
+  return { embed: (text) => batcher.submit(text), embedAll: (texts) => batcher.submitAll(texts) };
 }
 
 function tokensOf({ text, ids }: EmbedText): number {

@@ -1,7 +1,11 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import type { DocumentTransform, EnrichBatch, Enrichment } from '../contracts/document-transform.js';
 import { createDocument, type Document } from '../elements/document.js';
+import type { Clock } from '../contracts/context.js';
 import { Batcher } from '../flow/batcher.js';
+import { retry } from '../flow/retry.js';
+import { untilAborted } from '../flow/until-aborted.js';
+import type { Report } from '../observability/events.js';
 
 export interface EnrichOptions {
   /** What the step is called in messages and in the chain's digest. */
@@ -11,38 +15,51 @@ export interface EnrichOptions {
   readonly batchSize: number;
   /** Calls under way at once. */
   readonly concurrency: number;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly report: Report;
 }
 
 /**
  * Adds to documents what a function gives for them, in batches gathered over all documents under way. Fields that both
  * have are taken from the enrichment. A document for which the function gives an Error, or throws also when it is asked
- * for it alone, is a failed element; its neighbours go on.
+ * for it alone, is a failed element; its neighbours go on. An outage that the function reports by its code is waited out.
  */
 export function createEnrich({
   name,
   enrich,
   batchSize,
   concurrency,
+  clock,
   signal,
+  report,
 }: EnrichOptions): DocumentTransform {
   const batcher = new Batcher<Document, Enrichment>({
-    run: async (documents) => {
-      signal.throwIfAborted();
-      try {
-        const enrichments = await enrich(documents, signal);
-        if (enrichments.length === documents.length) return enrichments;
-        throw new Error(`${documents.length} documents gave ${enrichments.length} enrichments.`);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw asTransformError(name, error);
-      }
-    },
+    run: (documents) =>
+      retry(() => call(documents), {
+        clock,
+        signal,
+        onRetry: (event) => report({ type: 'retry', lane: name, ...event }),
+        onRecovered: () => report({ type: 'recovered', lane: name }),
+      }),
     cost: () => 1,
     maxCost: batchSize,
     maxItems: batchSize,
     concurrency,
   });
+
+  async function call(documents: readonly Document[]): Promise<readonly (Enrichment | Error)[]> {
+    try {
+      // A function that pays no heed to the signal must not hold up a stop.
+      const enrichments = await untilAborted((async () => enrich(documents, signal))(), signal);
+      if (enrichments.length === documents.length) return enrichments;
+      throw new Error(`${documents.length} documents gave ${enrichments.length} enrichments.`);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asTransformError(name, error);
+    }
+  }
+
   return {
     name,
     apply: async (document) => {

@@ -123,3 +123,28 @@ describe('batcher', () => {
     expect(results.every(({ status }) => status === 'rejected')).toBe(true);
   });
 });
+
+describe('a batcher given many items at once', () => {
+  test('gives one result each, in their order, over several batches', async () => {
+    const batcher = new Batcher<number, number>({
+      run: async (items) => items.map((item) => item * 2),
+      cost: () => 1,
+      maxCost: 2,
+      maxItems: 2,
+      concurrency: 1,
+    });
+    expect(await batcher.submitAll([5, 4, 3, 2, 1])).toEqual([10, 8, 6, 4, 2]);
+    expect(await batcher.submitAll([])).toEqual([]);
+  });
+
+  test('rejects with the error of the item that fails', async () => {
+    const batcher = new Batcher<number, number>({
+      run: async (items) => items.map((item) => (item === 2 ? new Error('two') : item)),
+      cost: () => 1,
+      maxCost: 10,
+      maxItems: 10,
+      concurrency: 1,
+    });
+    await expect(batcher.submitAll([1, 2, 3])).rejects.toThrow('two');
+  });
+});

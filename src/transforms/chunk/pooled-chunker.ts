@@ -5,8 +5,8 @@ import { retry } from '../../flow/retry.js';
 import type { WorkerPool } from '../../inference/workers/pool.js';
 import type { Report } from '../../observability/events.js';
 import type { ChunkerSpec } from './chunker.js';
-import type { Passage } from './passage.js';
-import type { ChunkServiceOptions, PackedPassages } from './service.js';
+import { unpackPassages, type PackedPassages, type TokenPassage } from './packed-passages.js';
+import type { ChunkServiceOptions } from './service.js';
 
 export interface ChunkerOptions {
   /** With sizes that the model can take. */
@@ -16,11 +16,6 @@ export interface ChunkerOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly report: Report;
-}
-
-/** A passage with the token ids of what the model will read. */
-export interface TokenPassage extends Passage {
-  readonly ids: Int32Array;
 }
 
 /** Chunks texts in worker threads, those of many documents at a time. */
@@ -37,12 +32,12 @@ export function createChunker({ chunker, tokenizer, pool, clock, signal, report 
   const service = pool.service(new URL('./service.js', import.meta.url), options);
   const batcher = new Batcher<string, readonly TokenPassage[]>({
     run: async (texts) => {
-      const packed = await retry(() => service.call<PackedPassages[]>('chunk', texts, { signal }), {
+      const packed = await retry(() => service.call<PackedPassages>('chunk', texts, { signal }), {
         clock,
         signal,
         onRetry: (event) => report({ type: 'retry', lane: 'chunk', ...event }),
       });
-      return packed.map(unpack);
+      return unpackPassages(packed);
     },
     cost: (text) => text.length,
     maxCost: charactersAtOnce,
@@ -50,13 +45,4 @@ export function createChunker({ chunker, tokenizer, pool, clock, signal, report 
     concurrency: pool.size * 2,
   });
   return { chunk: (text) => batcher.submit(text) };
-}
-
-function unpack({ passages, ids, counts }: PackedPassages): TokenPassage[] {
-  let at = 0;
-  return passages.map((passage, index) => {
-    const from = at;
-    at += counts[index]!;
-    return { ...passage, ids: ids.subarray(from, at) };
-  });
 }

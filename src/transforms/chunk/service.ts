@@ -6,19 +6,12 @@ import type { Encoding, Tokenizer } from '../../inference/tokenizer/tokenizer.js
 import type { Resources } from '../../inference/workers/resources.js';
 import type { Service } from '../../inference/workers/service.js';
 import { createSplitter, type ChunkerSpec } from './chunker.js';
+import { packPassages, type TokenPassage } from './packed-passages.js';
 import type { Passage } from './passage.js';
 
 export interface ChunkServiceOptions {
   readonly chunker: ChunkerSpec;
   readonly tokenizer: TokenizerRef;
-}
-
-/** Passages of one text on their way to the main thread. */
-export interface PackedPassages {
-  readonly passages: readonly Passage[];
-  /** Token ids of all embedded texts, one after another, and how many belong to each passage. */
-  readonly ids: Int32Array;
-  readonly counts: Int32Array;
 }
 
 /** Chunks texts in a worker thread. A text is tokenised once: its ids go on to the model. */
@@ -29,7 +22,7 @@ export async function create(
   const tokenizer = await loadTokenizer(ref, resources);
   const split = createSplitter(chunker);
 
-  function chunk(text: string): PackedPassages {
+  function chunk(text: string): TokenPassage[] {
     let encoding: Encoding | undefined;
     const passages = split(text, (measured) => {
       const found = tokenizer.encode(measured);
@@ -37,18 +30,14 @@ export async function create(
       if (measured === text) encoding = found;
       return measureTokens(tokenizer, found);
     });
-    const pieces = passages.map((passage) => idsOf(passage, tokenizer, encoding!));
-    return { passages, ...concatenate(pieces) };
+    return passages.map((passage) => ({ ...passage, ids: idsOf(passage, tokenizer, encoding!) }));
   }
 
   return {
     methods: {
       chunk: (texts: readonly string[]) => {
-        const value = texts.map(chunk);
-        return {
-          value,
-          transfer: value.flatMap(({ ids, counts }) => [ids.buffer, counts.buffer] as ArrayBuffer[]),
-        };
+        const value = packPassages(texts.map(chunk));
+        return { value, transfer: [value.passages.buffer, value.table.buffer, value.ids.buffer] };
       },
     },
   };
@@ -58,15 +47,4 @@ export async function create(
 function idsOf({ prefix, start, end }: Passage, tokenizer: Tokenizer, encoding: Encoding): Int32Array {
   if (prefix === undefined || prefix === '') return sliceIds(tokenizer, encoding, start, end);
   return tokenizer.ids(prefix + encoding.text.slice(start, end));
-}
-
-function concatenate(pieces: readonly Int32Array[]): { ids: Int32Array; counts: Int32Array } {
-  const counts = Int32Array.from(pieces, ({ length }) => length);
-  const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    ids.set(piece, at);
-    at += piece.length;
-  }
-  return { ids, counts };
 }

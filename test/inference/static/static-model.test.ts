@@ -208,15 +208,6 @@ describe('the static handler', () => {
     expect([...nothing!]).toEqual([...emoji!]);
   });
 
-  it('gives each vector memory of its own', async () => {
-    const { embed } = await model({ embeddings: int8 });
-    const vectors = await embed(
-      texts.slice(0, 5).map((text) => ({ text })),
-      'document',
-    );
-    for (const { buffer } of vectors) expect(buffer.byteLength).toBe(width * 4);
-  });
-
   it('refuses a model whose tokenizer has more tokens than it has vectors', async () => {
     const few = vector('I8', [tokens - 1, width], (int8.data as Int8Array).slice(width));
     await expect(model({ embeddings: few })).rejects.toMatchObject({

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { bundledFolder } from '../../../src/inference/models/resolve-model.js';
 import { loadTokenizer, tokenizerRef } from '../../../src/inference/tokenizer/load-tokenizer.js';
 import { createResourceTable } from '../../../src/inference/workers/resources.js';
-import { create, type PackedPassages } from '../../../src/transforms/chunk/service.js';
+import { unpackPassages, type PackedPassages } from '../../../src/transforms/chunk/packed-passages.js';
+import { create } from '../../../src/transforms/chunk/service.js';
 
 it('gives each passage the token ids of its own text, heading prefix or not', async () => {
   const resources = createResourceTable().lease();
@@ -13,12 +14,10 @@ it('gives each passage the token ids of its own text, heading prefix or not', as
   for (const headingPrefix of [false, true]) {
     const chunker = { markdown: { maxTokens: 40, headingPrefix } };
     const service = await create({ chunker, tokenizer }, resources);
-    const { value } = (await service.methods['chunk']!([text] as never)) as { value: PackedPassages[] };
-    const { passages, ids: all, counts } = value[0]!;
+    const { value } = await service.methods['chunk']!([text] as never);
+    const passages = unpackPassages(value as PackedPassages)[0]!;
     expect(passages.some(({ prefix }) => prefix !== undefined)).toBe(headingPrefix);
-    let at = 0;
-    for (const [index, { prefix = '', start, end }] of passages.entries()) {
-      const own = all.slice(at, (at += counts[index]!));
+    for (const { prefix = '', start, end, ids: own } of passages) {
       expect([...own]).toEqual([...ids(prefix + text.slice(start, end))]);
     }
   }

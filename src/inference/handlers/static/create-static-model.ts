@@ -61,8 +61,7 @@ export async function createStaticModel({
   async function embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal) {
     if (texts.length === 0) return [];
     const all = await service.call<Float32Array>('embed', batchOf(texts, prompt[role]), { signal });
-    // Each has its own memory: a view that is sent to another thread would take the whole batch along.
-    return texts.map((_, at) => all.slice(at * width, (at + 1) * width));
+    return texts.map((_, at) => all.subarray(at * width, (at + 1) * width));
   }
 
   return {

@@ -42,8 +42,12 @@ export async function create(options: StaticServiceOptions, resources: Resources
   }
 
   function embedIds(ids: Int32Array, counts: Int32Array): Float32Array<ArrayBuffer> {
-    if (ids.some((id) => id < 0 || id >= tokens))
-      throw new MillraceError('internal', `A token id is not one of the ${tokens} that ${vectors.file} has.`);
+    for (let at = 0; at < ids.length; at++)
+      if (ids[at]! < 0 || ids[at]! >= tokens)
+        throw new MillraceError(
+          'internal',
+          `A token id is not one of the ${tokens} that ${vectors.file} has.`,
+        );
     const out = new Float32Array(counts.length * width);
     let from = 0;
     counts.forEach((count, at) => {

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { Connector } from '../src/contracts/connector.js';
+import type { Store } from '../src/contracts/store.js';
+
+/** A store that takes everything and keeps nothing, so that a run shows the engine's own cost. */
+export function createNullStore(): Store {
+  return {
+    sink: {
+      ledger: async () => new Map(),
+      heldChunks: async () => new Set(),
+      write: async (writes) => writes.map(() => ({ kind: 'done', clearedFailure: false })),
+      countUnnamed: async () => ({ stored: 0, unnamed: 0 }),
+      listUnnamed: async () => [],
+    },
+    search: { search: async () => [] },
+    artifacts: { read: async () => undefined, insert: async (_name, value) => value },
+    prepare: async () => undefined,
+    tune: async () => undefined,
+    count: async () => ({ documents: 0, chunks: 0 }),
+    close: async () => undefined,
+  };
+}
+
+/** `sink: { nothing: {} }` */
+export const nothing: Connector = {
+  sink: { schema: z.strictObject({}), load: async () => async () => createNullStore() },
+};

@@ -1,0 +1,137 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connectors } from '../../connectors/registry.js';
+import { loadConfig } from '../../src/config/load.js';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const start = 'name: a\nsource: { files: { root: docs } }\n';
+const embed = '{ embed: { static: { model: bundled } } }';
+
+/** What is said of a configuration with this text. */
+async function refusal(text: string, file = 'millrace.yaml'): Promise<MillraceError> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, file), text);
+  return refusalOf(join(folder, file));
+}
+
+async function refusalOf(path: string): Promise<MillraceError> {
+  const error: unknown = await loadConfig(path, { env: {}, connectors, cacheFolder: '/models' }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(MillraceError);
+  expect(error).toMatchObject({ code: 'config_invalid' });
+  return error as MillraceError;
+}
+
+describe('a configuration that is wrong is refused with the path to the key, what was expected and what to write', () => {
+  test.each([
+    ['an unknown key', `${start}chian: []\n`, ['chian: unknown key. Did you mean "chain"?']],
+    [
+      'unknown keys far inside, all at once',
+      `name: a\nsource: { files: { root: docs, exlude: [] } }\nchain: [{ chunk: { markdown: { maxTokns: 3 } } }, ${embed}]\n`,
+      [
+        'source.files.exlude: unknown key. Did you mean "exclude"?',
+        'chain[0].chunk.markdown.maxTokns: unknown key. Did you mean "maxTokens"?',
+      ],
+    ],
+    [
+      'an unknown key like none',
+      `${start}limits: { speed: 3 }\n`,
+      ['limits.speed: unknown key. Known here: elements, bytes'],
+    ],
+    [
+      'a wrong type',
+      'name: a\nsource: { files: { root: 5 } }\n',
+      ['source.files.root: invalid input: expected string, received number', 'Folder to read.'],
+    ],
+    [
+      'a wrong type in one of several connectors',
+      `${start}sink: { pglite: { path: 5 } }\n`,
+      ['sink.pglite.path: invalid input: expected string, received number'],
+    ],
+    [
+      'a missing root',
+      'name: a\nsource: { files: {} }\n',
+      ['source.files.root: missing; expected string', 'Folder to read.'],
+    ],
+    ['a missing source', 'name: a\n', ['source: missing; expected object']],
+    [
+      'two connectors',
+      `${start}sink: { pglite: {}, postgres: { url: x } }\n`,
+      ['sink: expected exactly one of "pglite", "postgres", with its settings under it'],
+    ],
+    [
+      'a connector that cannot play the part',
+      'name: a\nsource: { pglite: {} }\n',
+      ['source.pglite: unknown key. Known here: files.'],
+    ],
+    [
+      'a step that is misspelt',
+      `${start}chain: [{ chunks: { markdown: {} } }, ${embed}]\n`,
+      ['chain[0]: expected exactly one of "enrich", "chunk", "embed"', 'Did you mean "chunk"?'],
+    ],
+    [
+      'steps out of order',
+      `${start}chain: [${embed}, { chunk: { markdown: {} } }]\n`,
+      ['chain: expected any number of enrich steps, then one chunk, then one embed; got embed, chunk'],
+    ],
+    [
+      'settings that do not go together',
+      `${start}chain: [{ chunk: { markdown: { maxTokens: 100, overlap: 200 } } }, ${embed}]\n`,
+      ['chain[0].chunk.markdown.overlap: overlap must be smaller than maxTokens (100), not 200'],
+    ],
+    [
+      'a bad name',
+      'name: "a b"\nsource: { files: { root: docs } }\n',
+      ['name: expected letters, digits, - and _'],
+    ],
+    ['an empty file', '', ['the configuration: ', 'expected object']],
+  ])('%s', async (_, text, said) => {
+    const { message } = await refusal(text);
+    for (const part of said) expect(message).toContain(part);
+    expect(message).toContain('millrace.yaml cannot be used:');
+  });
+
+  test('an environment variable that is not set', async () => {
+    const { message, hint } = await refusal('name: a\nsource: { files: { root: "${NOPE}" } }\n');
+    expect(message).toBe('source.files.root: the environment variable NOPE is not set.');
+    expect(hint).toContain('Set it, or write the value in place of ${NOPE}.');
+  });
+
+  test('what is no YAML', async () => {
+    expect((await refusal('name: a\nsource: { files:\n')).message).toMatch(/is not valid YAML at line \d+\./);
+  });
+
+  test('a file that is not there, or of another kind', async () => {
+    const missing = await refusalOf('/nowhere/millrace.yaml');
+    expect(missing.message).toContain('/nowhere/millrace.yaml cannot be read (ENOENT)');
+    expect(missing.hint).toContain('Give the path of a configuration file');
+    expect((await refusal(start, 'millrace.txt')).message).toContain(
+      'expected a .yaml, .yml, .json, .ts or .js file',
+    );
+  });
+
+  test('a script that throws', async () => {
+    const error = await refusal('throw new Error("no such luck");', 'millrace.mjs');
+    expect(error.message).toContain('could not be run');
+    expect(String((error.cause as Error).message)).toContain('no such luck');
+  });
+});
+
+test('YAML and TypeScript give the same pipeline, with values from the environment', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.yaml'), 'name: a\nsource: { files: { root: "${DOCS}" } }\nworkers: 3\n');
+  await writeFile(
+    join(folder, 'a.ts'),
+    `interface Source { files: { root: string } }
+const source: Source = { files: { root: '\${DOCS}' } };
+export default { name: 'a', source, workers: 3 };`,
+  );
+  const options = { env: { DOCS: 'handbook' }, connectors, cacheFolder: '/models' };
+  const yaml = await loadConfig(join(folder, 'a.yaml'), options);
+  expect(yaml.source.config).toMatchObject({ root: 'handbook' });
+  expect(yaml.baseFolder).toBe(folder);
+  expect(await loadConfig(join(folder, 'a.ts'), options)).toEqual(yaml);
+});
