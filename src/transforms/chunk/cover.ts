@@ -23,8 +23,9 @@ const longestCluster = 64;
 
 /**
  * Covers a text with passages, in order. All that is not blank is covered; starts and ends strictly increase; cuts are
- * at grapheme cluster boundaries; no passage is over `maxTokens`. Two exceptions, so that every text has an answer: a cluster over the limit by itself is cut between code
- * points, and a code point over the limit by itself is a passage of its own.
+ * at grapheme cluster boundaries; no passage is over `maxTokens`. Two exceptions, so that every text has an answer: a
+ * cluster over the limit by itself is cut between code points, and a code point over the limit by itself is a passage of
+ * its own.
  *
  * The overlap is at most the one asked for. It is shorter where a better start is near, and where the limit would leave
  * no room for anything new; the offsets of two neighbours tell the true one.
