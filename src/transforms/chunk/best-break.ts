@@ -4,16 +4,16 @@ import { isBlank, skipBlank } from './white-space.js';
 
 /**
  * What a break is worth, as the share of a passage that may be given up to end at it. Full passages find more, so the
- * differences are small: a blank line is taken before a full passage that ends at a mere word only in its last third.
+ * differences are small: the end of a sentence is taken before that of a mere word in the last third of a passage only.
  */
 export const breakWorth: Readonly<Record<TextBreak, number>> = {
   [textBreak.none]: 0,
   [textBreak.word]: 0.1,
   [textBreak.clause]: 0.15,
   [textBreak.wrap]: 0.18,
-  [textBreak.sentence]: 0.3,
-  [textBreak.line]: 0.35,
-  [textBreak.blankLine]: 0.45,
+  [textBreak.sentence]: 0.4,
+  [textBreak.line]: 0.45,
+  [textBreak.blankLine]: 0.55,
 };
 
 /** Which breaks count: all of them, or line ends only (code, tables). */

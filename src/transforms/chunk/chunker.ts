@@ -8,7 +8,7 @@ export type ChunkerSpec =
   | { readonly markdown: MarkdownOptions; readonly recursive?: never }
   | { readonly recursive: RecursiveOptions; readonly markdown?: never };
 
-/** Splits a text into passages, in order; a blank text gives none. */
+/** Splits a text into passages, in order; a blank text gives none. What is measured is the text and its heading prefixes. */
 export type Splitter = (text: string, measure: MeasureText) => Passage[];
 
 /** @throws {MillraceError} `config_invalid` at once when the options cannot be. */

@@ -15,6 +15,9 @@ const joiner = /[\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200c\u200d]/u;
 /** Characters whose bond to the cluster before may depend on more than the one character before them. */
 const contextual = /[\p{L}\p{Extended_Pictographic}]/u;
 
+const longestKnown = 8;
+const mostKnown = 10_000;
+
 /**
  * Code units that are whole characters and never join another such one, CR LF apart: Latin, Greek and Cyrillic
  * letters, Han, kana, Hangul syllables, common punctuation.
@@ -30,6 +33,8 @@ export function isPlain(unit: number): boolean {
 
 export function clusterBoundaries(text: string): ClusterBoundaries {
   let segmenter: Intl.Segmenter | undefined;
+  // Scripts that join their characters ask for the same few windows again and again.
+  const known = new Map<string, boolean>();
   // The last run of regional indicators seen: flags pair from its start, however far back that is.
   let runStart = -1;
   let runSeen = -1;
@@ -68,9 +73,14 @@ export function clusterBoundaries(text: string): ClusterBoundaries {
       while (from > 0 && joiner.test(String.fromCodePoint(text.codePointAt(from)!)))
         from = stepBack(text, from);
     }
-    segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
     const window = text.slice(from, at + next.length);
-    return segmenter.segment(window).containing(at - from)!.index === at - from;
+    let boundary = known.get(window);
+    if (boundary === undefined) {
+      segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+      boundary = segmenter.segment(window).containing(at - from)!.index === at - from;
+      if (window.length <= longestKnown && known.size < mostKnown) known.set(window, boundary);
+    }
+    return boundary;
   }
 
   return {

@@ -18,11 +18,14 @@ export interface Cutter {
   extras(start: number): Pick<Passage, 'headings' | 'prefix'>;
 }
 
+/** A cluster that goes on so many code units beyond what a measure says fits is taken not to fit. */
+const longestCluster = 64;
+
 /**
  * Covers a text with passages, in order. All that is not blank is covered; starts and ends strictly increase; cuts are
- * at grapheme cluster boundaries; no passage is over `maxTokens`, as long as `measure.tokens` never falls when a slice
- * grows. Two exceptions, so that every text has an answer: a cluster over the limit by itself is cut between code
- * points, and a code point over the limit by itself is a passage of its own.
+ * at grapheme cluster boundaries; no passage is over `maxTokens`. Two exceptions, so that every text has an answer: a
+ * cluster over the limit by itself is cut between code points, and a code point over the limit by itself is a passage of
+ * its own.
  *
  * The overlap is at most the one asked for. It is shorter where a better start is near, and where the limit would leave
  * no room for anything new; the offsets of two neighbours tell the true one.
@@ -36,15 +39,33 @@ export function cover(
 ): Passage[] {
   const passages: Passage[] = [];
   let fresh = firstCluster(0);
-  let start = fresh < text.length ? withIndent(fresh, 0) : fresh;
+  let start = fresh < text.length ? withIndent(fresh, 0, fresh) : fresh;
   while (fresh < text.length) {
-    const end = trimmedEnd(fresh, chooseEnd(start, fresh));
-    const tokens = measure.tokens(start, end) + cutter.reserved(start);
-    passages.push({ start, end, tokens, ...cutter.extras(start) });
+    let end = trimmedEnd(fresh, chooseEnd(start, fresh));
+    // The part of a word before a cut may take more tokens than the whole word.
+    for (let last = end; tokensOf(start, end) > limits.maxTokens; end = trimmedEnd(fresh, last)) {
+      last = shorter(end, start, fresh);
+      if (last > fresh) continue;
+      if (start === fresh) break;
+      start = fresh;
+      last = chooseEnd(start, fresh);
+    }
+    passages.push({ start, end, tokens: tokensOf(start, end), ...cutter.extras(start) });
     fresh = firstCluster(end);
     if (fresh < text.length) start = nextStart(start, end, fresh);
   }
   return passages;
+
+  function tokensOf(start: number, end: number): number {
+    return measure.tokens(start, end) + cutter.reserved(start);
+  }
+
+  /** The next lower place for a cut above `fresh`, else `fresh`; within a cluster only in a passage that begins there. */
+  function shorter(end: number, start: number, fresh: number): number {
+    const boundary = clusters.before(end - 1, fresh + 1);
+    if (boundary >= 0) return boundary;
+    return start < fresh ? fresh : Math.max(fresh, codePointFloor(text, end - 1));
+  }
 
   /** The cluster of the first character from `from` on that is not blank; a mark may make a space part of it. */
   function firstCluster(from: number): number {
@@ -61,48 +82,60 @@ export function cover(
 
   function chooseEnd(start: number, fresh: number): number {
     const furthest = furthestEnd(start);
-    const least = clusters.after(fresh, furthest);
+    const least = clusterEnd(start, fresh, furthest);
+    if (least > furthest) return least;
     if (least >= 0) return cutter.end(start, least, furthest);
     const inside = codePointFloor(text, furthest);
     return inside > fresh ? inside : fresh + String.fromCodePoint(text.codePointAt(fresh)!).length;
   }
 
+  /** The end of the cluster at `fresh` if a passage from `start`, which fits up to `furthest`, has room for it; else -1. */
+  function clusterEnd(start: number, fresh: number, furthest: number): number {
+    const end = clusters.after(fresh, furthest);
+    if (end >= 0) return end;
+    // Within a word a measure may stop short of what fits.
+    const beyond = Math.max(fresh, furthest);
+    const whole = clusters.after(beyond, Math.min(text.length, beyond + longestCluster));
+    return whole >= 0 && tokensOf(start, whole) <= limits.maxTokens ? whole : -1;
+  }
+
   function trimmedEnd(fresh: number, end: number): number {
     let trimmed = end;
     while (trimmed > fresh + 1 && isBlank(text.charCodeAt(trimmed - 1))) trimmed -= 1;
-    return trimmed === end ? end : clusters.after(trimmed - 1, end);
+    const boundary = clusters.after(trimmed - 1, end);
+    return boundary < 0 ? end : boundary;
   }
 
-  /** The start of a passage that takes up at `fresh`: the indent of its first line belongs to it, if it fits. */
-  function withIndent(fresh: number, from: number): number {
-    let line = fresh;
+  /** `start`, or the start of its line when only white space is before it there, not before `from`, and it fits. */
+  function withIndent(start: number, from: number, fresh: number): number {
+    let line = start;
     while (line > from && isBlank(text.charCodeAt(line - 1)) && !isLineEnd(text.charCodeAt(line - 1)))
       line -= 1;
-    if (line === fresh || (line > 0 && !isLineEnd(text.charCodeAt(line - 1)))) return fresh;
-    return leavesRoom(line, fresh) ? line : fresh;
+    if (line === start || (line > 0 && !isLineEnd(text.charCodeAt(line - 1)))) return start;
+    return leavesRoom(line, fresh) ? line : start;
   }
 
   /** Whether a passage from `start` has room for the cluster at `fresh`. */
   function leavesRoom(start: number, fresh: number): boolean {
-    return clusters.after(fresh, furthestEnd(start)) >= 0;
+    return clusterEnd(start, fresh, furthestEnd(start)) >= 0;
   }
 
   function nextStart(start: number, end: number, fresh: number): number {
-    const without = withIndent(fresh, end);
+    const without = withIndent(fresh, end, fresh);
     if (limits.overlap === 0) return without;
-    const floor = Math.max(start + 1, cutter.overlapFloor(end, fresh));
-    const low = earliest(
-      floor,
-      end,
-      (at) => measure.tokens(at, end) <= limits.overlap && leavesRoom(at, fresh),
-    );
+    const least = clusters.after(fresh, furthestEnd(fresh));
+    if (least < 0) return without;
+    const fits = (at: number) => measure.tokens(at, end) <= limits.overlap && furthestEnd(at) >= least;
+    const low = earliest(Math.max(start + 1, cutter.overlapFloor(end, fresh)), end, fits);
     if (low >= end) return without;
-    const best = bestStart(text, clusters, { low, high: end }, cutter.breakKind(low));
-    if (best >= 0) return best;
+    const kind = cutter.breakKind(low);
+    let best = bestStart(text, clusters, { low, high: end }, kind);
+    if (best < 0 && kind === 'lines') best = bestStart(text, clusters, { low, high: end }, 'text');
+    if (best >= 0 && fits(best)) return withIndent(best, low, fresh);
     const boundary = clusters.after(low - 1, end - 1);
     if (boundary < 0) return without;
     const cluster = firstCluster(boundary);
-    return cluster < end && clusters.has(cluster) ? cluster : without;
+    return cluster < end && clusters.has(cluster) && fits(cluster) ? cluster : without;
   }
 }
 

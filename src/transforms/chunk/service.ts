@@ -25,8 +25,10 @@ export async function create(
   function chunk(text: string): TokenPassage[] {
     let encoding: Encoding | undefined;
     const passages = split(text, (measured) => {
-      encoding = tokenizer.encode(measured);
-      return measureTokens(tokenizer, encoding);
+      const found = tokenizer.encode(measured);
+      // The heading prefixes are measured too.
+      if (measured === text) encoding = found;
+      return measureTokens(tokenizer, found);
     });
     return passages.map((passage) => ({ ...passage, ids: idsOf(passage, tokenizer, encoding!) }));
   }

@@ -5,14 +5,16 @@ import { splitMarkdown } from '../../../src/transforms/chunk/markdown.js';
 import { splitRecursive } from '../../../src/transforms/chunk/recursive.js';
 import { expectWhole } from './support/expect-whole.js';
 import { legalLimits, nastyText } from './support/nasty-text.js';
+import { wholeWordMeasure } from './support/whole-word-measure.js';
 import { wordPieceMeasure } from './support/word-piece-measure.js';
 
-const runs = { numRuns: Number(process.env['CHUNK_RUNS'] ?? 1000) };
+const runs = { numRuns: Number(process.env['CHUNK_RUNS'] ?? 500) };
 
 describe.each([
   ['characters', characterMeasure(1)],
   ['four characters a token', characterMeasure()],
   ['word pieces', wordPieceMeasure],
+  ['whole words, of which a part may take more tokens', wholeWordMeasure],
 ] as const)('P9, the text is whole, measured in %s', (_name, measure) => {
   it('recursive', () => {
     fc.assert(

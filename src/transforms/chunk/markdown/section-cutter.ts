@@ -77,12 +77,8 @@ export function sectionCutter(
     if (whole && before.end >= 0) return before.end;
     const window = { start, low: Math.max(least, block.start + 1), high: furthest, furthest };
     if (kind === 'lines') {
-      const rows = bestEnd(
-        text,
-        clusters,
-        { ...window, low: Math.max(window.low, bodyStart(block, furthest)) },
-        kind,
-      );
+      const bodyLow = start > block.start ? window.low : Math.max(window.low, bodyStart(block, furthest));
+      const rows = bestEnd(text, clusters, { ...window, low: bodyLow }, kind);
       if (rows.score > before.score) return rows.end;
       if (before.end >= 0) return before.end;
       if (whole && afterHeading >= 0) return afterHeading;
@@ -123,7 +119,11 @@ export function sectionCutter(
       if (blocks[outline.blockAt(fresh)]?.kind === 'heading') return ended;
       return blocks[outline.headingOf(outline.blockAt(ended - 1))]?.start ?? 0;
     },
-    breakKind: (at) => kindOf(blocks[outline.blockAt(at)]),
+    breakKind(at) {
+      const block = blocks[outline.blockAt(at)];
+      // An overlap takes a heading with its mark or not at all.
+      return block?.kind === 'heading' ? 'lines' : kindOf(block);
+    },
   };
 }
 

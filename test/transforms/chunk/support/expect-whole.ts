@@ -2,44 +2,57 @@ import { expect } from 'vitest';
 import type { MeasureText } from '../../../../src/contracts/token-measure.js';
 import type { Passage } from '../../../../src/transforms/chunk/passage.js';
 
+interface Limits {
+  readonly maxTokens: number;
+  readonly overlap?: number | undefined;
+}
+
 /** Checks all that P9 promises of the passages of a text, against `Intl.Segmenter` run over the whole of it. */
 export function expectWhole(
   text: string,
   passages: readonly Passage[],
-  measureText: MeasureText,
-  limits: { readonly maxTokens: number; readonly overlap?: number | undefined },
+  measure: MeasureText,
+  limits: Limits,
 ): void {
+  expect([...faults(text, passages, measure, limits)]).toEqual([]);
+}
+
+function* faults(
+  text: string,
+  passages: readonly Passage[],
+  measureText: MeasureText,
+  limits: Limits,
+): Generator<string> {
   const measure = measureText(text);
   const clusters = clusterStarts(text);
   const covered = new Uint8Array(text.length);
   let before: Passage | undefined;
   for (const passage of passages) {
-    const { start, end, tokens } = passage;
+    const { start, end, tokens, prefix } = passage;
+    const name = `[${start}, ${end})`;
     const slice = text.slice(start, end);
-    const prefixTokens =
-      passage.prefix === undefined ? 0 : measureText(passage.prefix).tokens(0, passage.prefix.length);
-    expect(start).toBeGreaterThan(before?.start ?? -1);
-    expect(end).toBeGreaterThan(before?.end ?? 0);
-    expect(end).toBeLessThanOrEqual(text.length);
-    expect(slice.trim()).not.toBe('');
-    expect(tokens).toBe(measure.tokens(start, end) + prefixTokens);
-    if ([...slice].length > 1) expect(tokens).toBeLessThanOrEqual(limits.maxTokens);
+    const prefixTokens = prefix === undefined ? 0 : measureText(prefix).tokens(0, prefix.length);
+    if (start <= (before?.start ?? -1)) yield `${name} starts no later than the one before`;
+    if (end <= (before?.end ?? 0) || end > text.length) yield `${name} ends wrongly`;
+    if (slice.trim() === '') yield `${name} is blank`;
+    if (tokens !== measure.tokens(start, end) + prefixTokens) yield `${name} counts ${tokens} tokens`;
+    if (tokens > limits.maxTokens && [...slice].length > 1) yield `${name} has ${tokens} tokens`;
     for (const cut of [start, end]) {
-      expect(partsSurrogates(text, cut)).toBe(false);
-      if (clusters[cut] !== cut) {
-        const from = clusters[cut]!;
-        const whole = measure.tokens(from, nextCluster(clusters, cut)) + prefixTokens;
-        expect(whole, `cluster cut at ${cut}`).toBeGreaterThan(limits.maxTokens);
-      }
+      if (/^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(cut - 1, cut + 1)))
+        yield `surrogates parted at ${cut}`;
+      const cluster = clusters[cut]!;
+      const whole = measure.tokens(cluster, nextCluster(clusters, cut)) + prefixTokens;
+      if (cluster !== cut && whole <= limits.maxTokens) yield `cluster of ${whole} tokens cut at ${cut}`;
     }
     if (before !== undefined && start < before.end) {
-      expect(measure.tokens(start, before.end)).toBeLessThanOrEqual(limits.overlap ?? 0);
+      const overlap = measure.tokens(start, before.end);
+      if (overlap > (limits.overlap ?? 0)) yield `${name} overlaps by ${overlap} tokens`;
     }
     covered.fill(1, start, end);
     before = passage;
   }
   for (let at = 0; at < text.length; at += 1) {
-    if (covered[at] === 0) expect(text[at]!.trim(), `lost at ${at}`).toBe('');
+    if (covered[at] === 0 && text[at]!.trim() !== '') yield `position ${at} is in no passage`;
   }
 }
 
@@ -57,8 +70,4 @@ function nextCluster(starts: Int32Array, at: number): number {
   let next = at;
   while (starts[next] !== next) next += 1;
   return next;
-}
-
-function partsSurrogates(text: string, at: number): boolean {
-  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
 }
