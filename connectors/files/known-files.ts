@@ -20,7 +20,7 @@ interface Unsettled {
 const patience = 10;
 
 /**
- * What a watching source remembers: about 350 bytes a file. A changed file is due for reading once two looks in a row saw
+ * What a watching source remembers: about 400 bytes a file. A changed file is due for reading once two looks in a row saw
  * the same, a missing one is vanished once two looks in a row missed it: many programs save a file by several steps.
  */
 export class KnownFiles {

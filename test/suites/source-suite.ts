@@ -12,17 +12,20 @@ export interface SourceBed {
 }
 
 export interface SourceSuite {
-  /** @param documents id -> text; what the source holds, more than fits one delivery when there are over 2,000 */
+  /** @param documents id -> text; what the source holds, over a thousand must not fit one delivery */
   fill(documents: ReadonlyMap<string, string>): Promise<SourceBed>;
 }
+
+/** More than any source hands over at once. */
+const many = 1200;
 
 const now = { now: () => Date.now() };
 
 /** What every source promises, for one whose documents the bed can fill in. */
 export function sourceSuite(name: string, { fill }: SourceSuite): void {
-  describe(`${name} as a source`, () => {
+  describe(`${name} as a source`, { timeout: 30_000 }, () => {
     test('hands over every document once, as it is', async () => {
-      const documents = someDocuments(2500);
+      const documents = someDocuments(many);
       const { source, context } = await fill(documents);
       const seen = new Map<string, string>();
       let elements = 0;
@@ -53,7 +56,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
     });
 
     test('takes settlements in any order, and also after its end', async () => {
-      const { source, context } = await fill(someDocuments(2500));
+      const { source, context } = await fill(someDocuments(many));
       const deliveries: ElementsDelivery[] = [];
       for await (const delivery of source.deliveries(new LedgerDouble().context(now, context)))
         if (delivery.kind === 'elements') deliveries.push(delivery);
@@ -62,7 +65,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
     });
 
     test('never goes back in its progress, and stays within 0 and 1', async () => {
-      const { source, context } = await fill(someDocuments(2500));
+      const { source, context } = await fill(someDocuments(many));
       let last = 0;
       for await (const delivery of source.deliveries(new LedgerDouble().context(now, context))) {
         if (delivery.kind === 'complete' || delivery.progress === undefined) continue;
@@ -73,7 +76,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
     });
 
     test('reads on only when it is asked', async () => {
-      const { source, context } = await fill(someDocuments(5000));
+      const { source, context } = await fill(someDocuments(many));
       let observed = 0;
       const ledger = new LedgerDouble();
       const given = ledger.context(now, context);
@@ -90,12 +93,12 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(observed).toBe(before);
       expect(elementsOf(first.value as Delivery)).toBeGreaterThan(0);
-      expect(before).toBeLessThan(2500);
+      expect(before).toBeLessThan(many);
       await iterator.return?.();
     });
 
     test('lets go of everything when its reader leaves early', async () => {
-      const bed = await fill(someDocuments(5000));
+      const bed = await fill(someDocuments(many));
       const before = await bed.held();
       for await (const delivery of bed.source.deliveries(new LedgerDouble().context(now, bed.context)))
         if (elementsOf(delivery) > 0) break;
@@ -103,7 +106,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
     });
 
     test('ends without a throw, and without a whole pass, when it is stopped', async () => {
-      const bed = await fill(someDocuments(5000));
+      const bed = await fill(someDocuments(many));
       const before = await bed.held();
       const stop = new AbortController();
       let elements = 0;
@@ -115,7 +118,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
         stop.abort(new Error('stopped by the test'));
       }
       expect(kinds).toEqual(['elements']);
-      expect(elements).toBeLessThan(5000);
+      expect(elements).toBeLessThan(many);
       expect(await bed.held()).toBe(before);
     });
 

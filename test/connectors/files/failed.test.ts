@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFile, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -87,7 +97,6 @@ test('a file that somebody removes meanwhile is begun anew', async () => {
   const folder = await temporaryFolder();
   const { store } = await openAt(folder);
   await store.put([failedRecord('a')]);
-  const { rm } = await import('node:fs/promises');
   await rm(join(folder, '.millrace'), { recursive: true });
   expect(await recordsOf(store)).toEqual([]);
   await store.put([failedRecord('b')]);
@@ -156,7 +165,7 @@ test('a write that the system cuts short is a refusal, and the record before it 
 test('processes that are killed while they write and compact lose nothing that was put', async () => {
   const folder = await temporaryFolder();
   const promised = new Set<string>();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const writers = ['x', 'y'].map((name) => {
       const child = spawn(process.execPath, [writer, folder, `${name}${round}`, '100000']);
       let printed = '';
@@ -165,9 +174,9 @@ test('processes that are killed while they write and compact lose nothing that w
       return { child, ended, printed: () => printed };
     });
     await expect
-      .poll(() => writers.every(({ printed }) => printed().length > 200), { timeout: 10_000 })
+      .poll(() => writers.every(({ printed }) => printed().length > 200), { timeout: 20_000 })
       .toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 60 * round));
+    await new Promise((resolve) => setTimeout(resolve, 80 * round));
     for (const { child } of writers) child.kill('SIGKILL');
     for (const { ended, printed } of writers) {
       await ended;
