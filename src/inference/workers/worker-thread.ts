@@ -39,7 +39,12 @@ interface Owed {
 /** @param onEnd called once, when the thread has ended for whatever reason, after its calls were rejected */
 export function startWorkerThread(name: string, onEnd: () => void): WorkerThread {
   // Flags that only the main program can have (--input-type, loaders) would keep the thread from starting.
-  const worker = new Worker(new URL('./worker-main.js', import.meta.url), { name, execArgv: [] });
+  const worker = new Worker(new URL('./worker-main.js', import.meta.url), {
+    name,
+    execArgv: [],
+    // What a call makes dies with it: room for more only lets a thread keep 50 MB that it has no use for.
+    resourceLimits: { maxYoungGenerationSizeMb: 6 },
+  });
   worker.unref();
   const owed = new Map<number, Owed>();
   const known = new Set<number>();
