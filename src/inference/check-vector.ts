@@ -18,16 +18,6 @@ export function checkVector(vector: Float32Array | undefined, width: number): Mi
   return undefined;
 }
 
-/** One result a text. A batch with too few or too many vectors has none that is sure to belong to its text. */
-export function checkVectors(
-  vectors: readonly (Float32Array | undefined)[],
-  { count, width }: { readonly count: number; readonly width: number },
-): (MillraceError | undefined)[] {
-  if (vectors.length === count) return vectors.map((vector) => checkVector(vector, width));
-  const error = invalid(`The model gave ${vectors.length} vectors for ${count} texts.`);
-  return Array.from({ length: count }, () => error);
-}
-
 function invalid(message: string): MillraceError {
   return new MillraceError('embedding_invalid', message);
 }

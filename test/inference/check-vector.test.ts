@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkVector, checkVectors } from '../../src/inference/check-vector.js';
+import { checkVector } from '../../src/inference/check-vector.js';
 
 it('accepts a vector whose first or last component is 0', () => {
   expect(checkVector(Float32Array.of(0, 1, 2), 3)).toBeUndefined();
@@ -16,14 +16,4 @@ it.each([
   ['that is missing', undefined],
 ])('refuses a vector %s', (_, vector) => {
   expect(checkVector(vector, 3)).toMatchObject({ name: 'MillraceError', code: 'embedding_invalid' });
-});
-
-it('judges each vector of a batch alone, and all of one with another number of vectors', () => {
-  const good = Float32Array.of(1, 0);
-  const bad = Float32Array.of(0, 0);
-  const codes = (vectors: Float32Array[], count: number) =>
-    checkVectors(vectors, { count, width: 2 }).map((error) => error?.code);
-  expect(codes([good, bad, good], 3)).toEqual([undefined, 'embedding_invalid', undefined]);
-  expect(codes([good, good], 3)).toEqual(['embedding_invalid', 'embedding_invalid', 'embedding_invalid']);
-  expect(codes([good, good, good], 2)).toEqual(['embedding_invalid', 'embedding_invalid']);
 });

@@ -160,3 +160,35 @@ test('a sweep does not delete what came back after its pass began', async () => 
   });
   expect(await bed.texts('a.md')).toEqual(['ants again']);
 });
+
+test('an outage of the store during a sweep is waited out, and the sweep is done', async () => {
+  const bed = await openBed();
+  await bed.write({ 'a.md': 'ants', 'b.md': 'bees' });
+  await bed.run();
+  await bed.remove('a.md');
+  let outages = 0;
+  const failingOnce = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+    let calls = 0;
+    return async (...args: Args) => {
+      calls += 1;
+      if (calls > 1) return call(...args);
+      outages += 1;
+      throw new MillraceError('store_unavailable', 'The store is away.');
+    };
+  };
+  const summary = await bed.run({
+    faults: {
+      store: (store) => ({
+        ...store,
+        sink: {
+          ...store.sink,
+          countUnnamed: failingOnce(store.sink.countUnnamed),
+          listUnnamed: failingOnce(store.sink.listUnnamed),
+        },
+      }),
+    },
+  });
+  expect(outages).toBe(2);
+  expect(summary).toMatchObject({ end: 'complete', outcomes: { deleted: 1, failed: 0 } });
+  expect(await bed.texts('a.md')).toEqual([]);
+});
