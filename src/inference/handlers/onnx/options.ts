@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchingOptions } from '../../batching-options.js';
 
 const deviceName = z.enum(['cpu', 'cuda', 'webgpu']);
 const gpu = z.int().min(0).max(63);
@@ -55,6 +56,9 @@ export const onnxOptions = z.strictObject({
     .describe(
       'Threads of each worker inside one batch, at most the cores of the machine. Default: the cores that the workers leave over, at least 1; more workers with one thread each are faster than the reverse.',
     ),
+  batching: batchingOptions
+    .optional()
+    .describe('Bounds for the size of batches, which is found at run time. The defaults suit most.'),
   prompts: z
     .strictObject({
       document: z.string().optional().describe('Put before every text that is stored.'),
