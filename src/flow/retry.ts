@@ -38,11 +38,7 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-function delayBefore(
-  error: MillraceError,
-  attempt: number,
-  chance: Chance = () => 0,
-): number | undefined {
+function delayBefore(error: MillraceError, attempt: number, chance: Chance = () => 0): number | undefined {
   const policy = errorPolicy[error.code];
   if (policy.action !== 'retry' && policy.action !== 'pause') return undefined;
   const last = policy.action === 'pause' ? Math.min(attempt, policy.delaysMs.length) : attempt;

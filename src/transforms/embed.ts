@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import type { Chance } from '../flow/chance.js';
 import { Batcher } from '../flow/batcher.js';
 import { retry } from '../flow/retry.js';
 import { checkVector } from '../inference/check-vector.js';
@@ -10,6 +11,8 @@ export interface EmbedderOptions {
   readonly model: EmbeddingModel;
   readonly role: TextRole;
   readonly clock: Clock;
+  /** Spreads the waits of many daemons on one service. Default: no spread. */
+  readonly chance?: Chance | undefined;
   readonly signal: AbortSignal;
   readonly report: Report;
 }
@@ -31,11 +34,12 @@ export interface Embedding {
 /** Characters of a token, on average, where a text's tokens are not counted yet. */
 const charactersPerToken = 4;
 
-export function createEmbedder({ model, role, clock, signal, report }: EmbedderOptions): Embedder {
+export function createEmbedder({ model, role, clock, chance, signal, report }: EmbedderOptions): Embedder {
   const lane = model.identity.name;
   const embedBatch = (texts: readonly EmbedText[]) =>
     retry(() => model.embed(texts, role, signal), {
       clock,
+      chance,
       signal,
       onRetry: (event) => report({ type: 'retry', lane, ...event }),
       onRecovered: () => report({ type: 'recovered', lane }),

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../contracts/context.js';
+import type { Clock, Notice } from '../../../contracts/context.js';
 import type {
   EmbeddingModel,
   EmbedText,
@@ -23,6 +23,8 @@ export interface OpenAiModelParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly signal?: AbortSignal | undefined;
+  /** Hears when texts can only be measured by their bytes. */
+  onNotice?(notice: Notice): void;
 }
 
 /** Tokens that a model may put around a text. */
@@ -97,15 +99,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
   }
 
   try {
-    const width = await retry(() => open(), {
-      clock,
-      chance,
-      signal: opening,
-      maxTries: openTries,
-    }).then((opened) => {
-      if (opened instanceof MillraceError) throw opened;
-      return opened;
-    });
+    const width = await retry(open, { clock, chance, signal: opening, maxTries: openTries });
+    if (width instanceof MillraceError) throw width;
     const identity: ModelIdentity = {
       name: model,
       weights: weightsOf(options),
@@ -117,6 +112,12 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       dtype: 'remote',
     };
     const modelId = identityDigest(identity);
+    if (tokenizer === undefined)
+      parts.onNotice?.({
+        level: 'info',
+        code: 'tokenizer_unknown',
+        message: `Texts for ${model} are measured by their bytes; name its tokenizer to have them measured exactly.`,
+      });
     return {
       identity,
       tokenizer,
@@ -126,8 +127,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       batching: { padded: false, tokens: maxBatch.tokens, texts: maxBatch.texts },
       async embed(texts, role, signal = new AbortController().signal) {
         const encoded = texts.map((text) => encode(text, prompts[role]));
-        const parts = divide(encoded, ({ bytes }) => bytes, { maxBytes, maxCount: maxBatch.texts });
-        const vectors = await inTurn(parts, (part) => embedPart(part, role, signal));
+        const calls = divide(encoded, ({ bytes }) => bytes, { maxBytes, maxCount: maxBatch.texts });
+        const vectors = await inTurn(calls, (part) => embedPart(part, role, signal));
         return { modelId, width, vectors: vectors.flat() };
       },
       close: async () => lane.close(),

@@ -51,7 +51,9 @@ export const openAiOptions = z.strictObject({
   encoding: z
     .enum(['float', 'base64'])
     .default('float')
-    .describe('The form of vectors that is asked for; either is understood. base64 is faster where it is known.'),
+    .describe(
+      'The form of vectors that is asked for; either is understood. base64 is faster where it is known.',
+    ),
   inputType: z
     .strictObject({
       document: z.string().min(1).describe('For every text that is stored.'),
@@ -79,7 +81,9 @@ export const openAiOptions = z.strictObject({
     .int()
     .min(8)
     .optional()
-    .describe('Tokens of one text that the model reads. Default: 8191 for text-embedding-… models, 512 for others.'),
+    .describe(
+      'Tokens of one text that the model reads. Default: 8191 for text-embedding-… models, 512 for others.',
+    ),
   maxBatch: z
     .strictObject({
       texts: z.int().min(1).max(10_000).default(128).describe('Texts of one call at most.'),

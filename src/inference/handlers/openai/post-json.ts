@@ -69,10 +69,15 @@ export async function postJson(
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof MillraceError) throw cause;
-    if (late) throw new MillraceError('remote_unavailable', `${address} did not answer within ${timeoutMs} ms.`);
-    throw new MillraceError('remote_unavailable', `${address} could not be reached, or the connection broke.`, {
-      cause,
-    });
+    if (late)
+      throw new MillraceError('remote_unavailable', `${address} did not answer within ${timeoutMs} ms.`);
+    throw new MillraceError(
+      'remote_unavailable',
+      `${address} could not be reached, or the connection broke.`,
+      {
+        cause,
+      },
+    );
   } finally {
     signal.removeEventListener('abort', abort);
     cut.abort();
@@ -96,6 +101,8 @@ export function unusable(address: string, what: string): MillraceError {
 
 /** Services repeat in their errors what they were sent. */
 function withoutSecrets(text: string, { apiKey, headers }: Endpoint): string {
-  const secrets = [apiKey, ...Object.values(headers)].filter((secret) => secret !== undefined && secret.length > 3);
+  const secrets = [apiKey, ...Object.values(headers)].filter(
+    (secret) => secret !== undefined && secret.length > 3,
+  );
   return secrets.reduce<string>((clean, secret) => clean.replaceAll(secret!, '***'), text);
 }

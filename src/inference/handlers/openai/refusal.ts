@@ -18,10 +18,14 @@ export function refusal({ address, status, retryAfterMs, body }: Refusal): Millr
   const { message, code } = ownWords(body);
   const kind = classify(status, code);
   const hint = hints[kind];
-  return new MillraceError(kind, `${address} answered ${status}: ${message.slice(0, excerpt) || 'nothing more'}`, {
-    retryAfterMs,
-    ...(hint !== undefined && { hint }),
-  });
+  return new MillraceError(
+    kind,
+    `${address} answered ${status}: ${message.slice(0, excerpt) || 'nothing more'}`,
+    {
+      retryAfterMs,
+      ...(hint !== undefined && { hint }),
+    },
+  );
 }
 
 function classify(status: number, code: string | undefined): ErrorCode {
