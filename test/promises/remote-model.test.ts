@@ -99,22 +99,19 @@ describe('a pipeline with a remote model', () => {
   });
 
   test.each([
-    ['seconds', () => '2', 2_000],
-    ['a date', () => new Date(Date.now() + 20_000).toUTCString(), 10_000],
-    ['nothing', () => undefined, 200],
-  ] as const)(
-    'three times 429 with %s to wait for are waited out, no record lost',
-    async (_, after, least) => {
-      const retryAfter = after();
-      await bed.write(files(40));
-      const fault = { kind: 'status', status: 429, ...(retryAfter && { retryAfter }) } as const;
-      api.fail(undefined, fault, fault, fault);
-      expect((await run({ concurrency: 1 })).outcomes).toMatchObject({ stored: 40, failed: 0 });
-      const waits = events.flatMap((event) => (event.type === 'retry' ? [event] : []));
-      expect(waits.map(({ error }) => error.code)).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
-      expect(waits[0]!.delayMs).toBeGreaterThanOrEqual(least);
-    },
-  );
+    { told: 'seconds', after: () => '2', least: 2_000 },
+    { told: 'a date', after: () => new Date(Date.now() + 20_000).toUTCString(), least: 10_000 },
+    { told: 'nothing', after: (): string | undefined => undefined, least: 200 },
+  ])('three times 429 with $told to wait for are waited out, no record lost', async ({ after, least }) => {
+    const retryAfter = after();
+    await bed.write(files(40));
+    const fault = { kind: 'status', status: 429, ...(retryAfter !== undefined && { retryAfter }) } as const;
+    api.fail(undefined, fault, fault, fault);
+    expect((await run({ concurrency: 1 })).outcomes).toMatchObject({ stored: 40, failed: 0 });
+    const waits = events.flatMap((event) => (event.type === 'retry' ? [event] : []));
+    expect(waits.map(({ error }) => error.code)).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+    expect(waits[0]!.delayMs).toBeGreaterThanOrEqual(least);
+  });
 
   test('a refused key stops the lane until it is mended: nothing fails, nothing is lost', async () => {
     await bed.write(files(10));
