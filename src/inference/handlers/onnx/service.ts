@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ModelIdentity, TokenizerRef } from '../../../contracts/embedding-model.js';
+import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import { hashFile } from '../../models/file-digest.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
@@ -14,7 +14,7 @@ export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
   readonly weights: readonly { readonly path: string; readonly sha256: string }[];
   readonly tokenizer: TokenizerRef;
-  readonly pooling: ModelIdentity['pooling'];
+  readonly pooling: Pooling;
   readonly normalize: boolean;
   /** Longest sequence, special tokens included. */
   readonly maxTokens: number;
