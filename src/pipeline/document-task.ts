@@ -13,11 +13,14 @@ import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
 import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
 import type { Embedding } from '../transforms/embed.js';
+import type { InferChunks } from '../transforms/infer/infer-chunks.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   chunk(text: string): Promise<readonly TokenPassage[]>;
+  /** Steps between chunker and embedder. */
+  readonly inferChunks: readonly InferChunks[];
   embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
   /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
   readonly room: Gate;
@@ -52,9 +55,11 @@ export async function processDocument(
   context: DocumentTaskContext,
 ): Promise<DocumentResult> {
   const { chain, sink, source, signal, enter } = context;
-  enter('enrich');
   let enriched = document;
-  for (const transform of chain.enrich) enriched = await transform.apply(enriched, signal);
+  for (const transform of chain.enrich) {
+    enter('enrich');
+    enriched = await transform.apply(enriched, signal, enter);
+  }
   const key = { documentId: document.id, source, version: document.version };
   const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
 
@@ -124,13 +129,14 @@ async function chunkAndEmbed(
   { pipeline, chain, sink, caps, enter }: DocumentTaskContext,
 ): Promise<{ chunks: ChunkWrite[]; embedded: number }> {
   enter('chunk');
-  const passages = await chain.chunk(document.text);
+  let passages = await chain.chunk(document.text);
   if (passages.length > caps.maxChunks)
     throw new MillraceError(
       'item_too_large',
       `The document ${JSON.stringify(document.id)} has ${passages.length} chunks; at most ${caps.maxChunks} are allowed.`,
       { hint: 'Split the document, or raise limits.maxChunks.' },
     );
+  for (const infer of chain.inferChunks) passages = await infer(document, passages, enter);
   const chunks = makeChunks(pipeline, document, passages);
   const held = await heldOf(chunks, entry, sink);
   enter('embed');

@@ -3,11 +3,13 @@ import type { Document } from '../elements/document.js';
 import { textHash } from '../elements/hash.js';
 import { chunkId } from '../elements/ids.js';
 import type { Passage } from '../transforms/chunk/passage.js';
+import { passageMetadata } from '../transforms/chunk/passage-metadata.js';
 
 /** Names the passages of a document: ids, hashes, ordinals and metadata. */
 export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
   const seen = new Map<string, number>();
-  return passages.map(({ start, end, tokens, headings = [], prefix = '' }, ordinal) => {
+  return passages.map((passage, ordinal) => {
+    const { start, end, tokens, prefix = '' } = passage;
     const text = document.text.slice(start, end);
     const embeddedText = prefix + text;
     const hash = textHash(embeddedText);
@@ -23,7 +25,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
       embeddedText,
       tokens,
       hash,
-      metadata: headings.length === 0 ? document.metadata : { ...document.metadata, headings },
+      metadata: passageMetadata(document, passage),
     };
   });
 }

@@ -146,6 +146,8 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
         released ??= (async () => {
           await Promise.allSettled([...calls].flatMap(([call, of]) => (of === id ? [call] : [])));
           await Promise.allSettled([...threads].map((thread) => thread.release(id)));
+          // A call that came meanwhile found its thread busy.
+          dispatch();
         })();
         return released;
       },

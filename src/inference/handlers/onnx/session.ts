@@ -3,7 +3,7 @@ import { MillraceError } from '../../../errors/millrace-error.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
 
-/** A loaded graph that turns token ids into token vectors. */
+/** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
   /** Blocks the thread while it computes. @throws MillraceError `inference_failed`, `out_of_memory` */
   run(batch: PaddedBatch): Promise<TokenVectors>;
@@ -22,15 +22,33 @@ function isKnown(name: string): name is keyof typeof inputs {
   return Object.hasOwn(inputs, name);
 }
 
-/** Names that exporters give the token vectors, shape [batch, sequence, width]. */
-const outputs = ['last_hidden_state', 'token_embeddings'] as const;
+/** What is wanted of a graph: names that exporters give it, how many dimensions it has, and what to export a model for. */
+export interface GraphOutput {
+  readonly names: readonly string[];
+  readonly dimensions: number;
+  readonly task: string;
+}
+
+/** Token vectors, shape [batch, sequence, width]. */
+export const tokenVectors: GraphOutput = {
+  names: ['last_hidden_state', 'token_embeddings'],
+  dimensions: 3,
+  task: 'feature extraction',
+};
+
+/** One score a label, shape [batch, labels]. */
+export const labelScores: GraphOutput = { names: ['logits'], dimensions: 2, task: 'text classification' };
 
 /**
  * Loads an ONNX file on the CPU.
  * @param threads threads inside one run; never the runtime's own choice, which looks at the host's cores
  * @throws MillraceError `runtime_missing`, `model_corrupt`, `model_unsupported`
  */
-export async function openSession(file: string, threads: number): Promise<OnnxSession> {
+export async function openSession(
+  file: string,
+  threads: number,
+  wanted: GraphOutput = tokenVectors,
+): Promise<OnnxSession> {
   const { InferenceSession, Tensor } = await importRuntime();
   let session: InferenceSession;
   try {
@@ -74,10 +92,10 @@ export async function openSession(file: string, threads: number): Promise<OnnxSe
       } catch (cause) {
         throw failed(batch, cause);
       }
-      if (result?.type !== 'float32' || result.dims.length !== 3) {
+      if (result?.type !== 'float32' || result.dims.length !== wanted.dimensions) {
         throw unsupported(`its output ${output} as ${result?.type} of ${result?.dims.length} dimensions`);
       }
-      return { data: result.data as Float32Array, width: result.dims[2]! };
+      return { data: result.data as Float32Array, width: result.dims.at(-1)! };
     },
     close: () => session.release(),
   };
@@ -90,14 +108,14 @@ export async function openSession(file: string, threads: number): Promise<OnnxSe
       }
       return { name: input.name, type: input.type, value: inputs[input.name] };
     });
-    const output = outputs.find((name) => outputNames.includes(name));
-    if (output === undefined) throw unsupported(`no output ${outputs.join(' or ')}`);
+    const output = wanted.names.find((name) => outputNames.includes(name));
+    if (output === undefined) throw unsupported(`no output ${wanted.names.join(' or ')}`);
     return { asked, output };
   }
 
   function unsupported(what: string): MillraceError {
     return new MillraceError('model_unsupported', `The graph ${file} has ${what}`, {
-      hint: 'Export the model for feature extraction: its inputs are input_ids, attention_mask and at most token_type_ids and position_ids, its output last_hidden_state in float32.',
+      hint: `Export the model for ${wanted.task}: its inputs are input_ids, attention_mask and at most token_type_ids and position_ids, its output ${wanted.names[0]} in float32.`,
     });
   }
 }
