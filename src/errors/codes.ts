@@ -17,6 +17,12 @@ export const errorCodes = [
   'runtime_missing',
   /** The model hub or another remote service could not be reached or answered with a passing error. */
   'remote_unavailable',
+  /** A remote service refuses this key, token or model: no call to it can pass until somebody mends that. */
+  'remote_refused',
+  /** A remote service has had enough calls for now. */
+  'rate_limited',
+  /** A remote service cannot serve this one text, while it serves others. */
+  'remote_failed',
   /** The source as a whole cannot be read (a root folder that cannot be listed). */
   'source_unavailable',
   /** One item of the source cannot be read. */

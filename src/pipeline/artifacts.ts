@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Artifacts } from '../contracts/artifacts.js';
-import type { ModelIdentity } from '../contracts/embedding-model.js';
+import type { ByteMeasure, ModelIdentity, TokenizerRef } from '../contracts/embedding-model.js';
 import { canonicalJson } from '../elements/canonical-json.js';
 import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -32,6 +32,7 @@ const artifactName = 'chain';
 export function describeChain(
   spec: PipelineSpec,
   chunker: ChunkerSpec,
+  measure: TokenizerRef | ByteMeasure,
   identity: ModelIdentity,
   inferIds: InferIds,
 ): ChainArtifact {
@@ -45,12 +46,13 @@ export function describeChain(
           : describeInfer(step.infer, inferIds),
       ),
       chunk: asJson(chunker),
+      ...chunkMeasure(measure, identity),
       // Absent where there is none: a store of before there were such steps has the same digest.
       ...(chunkSteps.length > 0 && { infer: chunkSteps.map((step) => describeInfer(step, inferIds)) }),
       model: identityDigest(identity),
     },
     identity,
-    embed: asJson(spec.embed),
+    embed: withoutSecrets(spec.embed),
   };
 }
 
@@ -109,6 +111,22 @@ export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: St
     `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
     { hint: `Set these back, or fill a new store (another sink path, schema or pipeline name)${cost}.` },
   );
+}
+
+/** A local model's identity holds its tokenizer already. */
+function chunkMeasure(
+  measure: TokenizerRef | ByteMeasure,
+  { tokenizer }: ModelIdentity,
+): { measure?: string } {
+  if ('bytesPerToken' in measure) return { measure: `${measure.bytesPerToken} bytes a token` };
+  return measure.digest === tokenizer ? {} : { measure: measure.digest };
+}
+
+/** The store is read by others than those who may use the key. */
+function withoutSecrets({ openai, ...local }: PipelineSpec['embed']): Json {
+  if (openai === undefined) return asJson(local);
+  const { apiKey: _key, headers: _headers, ...told } = openai;
+  return asJson({ openai: told });
 }
 
 function asJson(value: unknown): Json {

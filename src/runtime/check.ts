@@ -6,6 +6,7 @@ import type { Connectors } from '../config/schema.js';
 import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
+import { measureOf } from '../pipeline/measure-of.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openModel, openPool } from './open-model.js';
@@ -52,8 +53,12 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
       if (model !== undefined && infer !== undefined) {
-        const fitted = fitToModel(spec.chunk, model, context.report, reservedTokens(spec));
-        agreesWith(stored, describeChain(spec, fitted, model.identity, inferIds(infer)));
+        const reserved = reservedTokens(spec);
+        const fitted = fitToModel(spec.chunk, model, context.report, reserved);
+        agreesWith(
+          stored,
+          describeChain(spec, fitted, measureOf(fitted, model, reserved), model.identity, inferIds(infer)),
+        );
       }
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;

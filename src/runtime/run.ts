@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { systemChance } from '../flow/chance.js';
 import { Gate } from '../flow/gate.js';
 import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
@@ -14,6 +15,7 @@ import type { Chain } from '../pipeline/document-task.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createChunker } from '../transforms/chunk/pooled-chunker.js';
 import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
+import { measuredLimit, measureOf } from '../pipeline/measure-of.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { createContextFitter } from '../transforms/infer/context-fitter.js';
@@ -77,7 +79,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const inferModels = await openInferModels(spec, pool, context, stop.draining);
     const contextTokens = reservedTokens(spec);
     const fitted = fitToModel(spec.chunk, model, report, contextTokens);
-    const artifact = describeChain(spec, fitted, model.identity, inferIds(inferModels));
+    const measure = measureOf(fitted, model, contextTokens);
+    const artifact = describeChain(spec, fitted, measure, model.identity, inferIds(inferModels));
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
@@ -87,13 +90,20 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const signal = stop.aborting;
     const chunker = createChunker({
       chunker: fitted,
-      tokenizer: model.tokenizer,
+      tokenizer: measure,
       pool,
       clock,
       signal,
       report,
     });
-    const embedder = createEmbedder({ model, role: 'document', clock, signal, report });
+    const embedder = createEmbedder({
+      model,
+      role: 'document',
+      clock,
+      chance: systemChance,
+      signal,
+      report,
+    });
     const chain: Chain = {
       enrich: spec.documentSteps.map(({ enrich, infer }) => {
         if (infer === undefined)
@@ -107,8 +117,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
           to: infer.to,
           step: wireInfer(infer, inferModels, context, signal),
           fit: createContextFitter({
-            tokenizers: [model.tokenizer],
-            maxTokens: model.maxTokens,
+            measures: [measure],
+            maxTokens: measuredLimit(measure, model),
             contextTokens: infer.maxTokens,
             ...{ pool, clock, signal, report },
           }),

@@ -1,5 +1,5 @@
 import type { Clock } from '../../contracts/context.js';
-import type { TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, TokenizerRef } from '../../contracts/embedding-model.js';
 import { Batcher } from '../../flow/batcher.js';
 import { retry } from '../../flow/retry.js';
 import type { WorkerPool } from '../../inference/workers/pool.js';
@@ -11,7 +11,7 @@ import type { ChunkServiceOptions } from './service.js';
 export interface ChunkerOptions {
   /** With sizes that the model can take. */
   readonly chunker: ChunkerSpec;
-  readonly tokenizer: TokenizerRef;
+  readonly tokenizer: TokenizerRef | ByteMeasure;
   readonly pool: WorkerPool;
   readonly clock: Clock;
   readonly signal: AbortSignal;

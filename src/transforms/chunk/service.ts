@@ -1,4 +1,4 @@
-import type { TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, TokenizerRef } from '../../contracts/embedding-model.js';
 import { loadTokenizer } from '../../inference/tokenizer/load-tokenizer.js';
 import { measureTokens } from '../../inference/tokenizer/measure-tokens.js';
 import { sliceIds } from '../../inference/tokenizer/slice-ids.js';
@@ -11,7 +11,7 @@ import type { Passage } from './passage.js';
 
 export interface ChunkServiceOptions {
   readonly chunker: ChunkerSpec;
-  readonly tokenizer: TokenizerRef;
+  readonly tokenizer: TokenizerRef | ByteMeasure;
 }
 
 /** Chunks texts in a worker thread. A text is tokenised once: its ids go on to the model. */

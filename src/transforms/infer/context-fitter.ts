@@ -20,9 +20,9 @@ const itemsAtOnce = 256;
 
 /** Contexts of many documents are cut together, in worker threads; that some were cut is said once. */
 export function createContextFitter(options: ContextFitterOptions): ContextFitter {
-  const { tokenizers, maxTokens, contextTokens, pool, clock, signal, report } = options;
+  const { measures, maxTokens, contextTokens, pool, clock, signal, report } = options;
   const service = pool.service(new URL('./context-service.js', import.meta.url), {
-    tokenizers,
+    measures,
     maxTokens,
     contextTokens,
   } satisfies ContextServiceOptions);

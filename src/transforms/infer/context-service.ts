@@ -1,4 +1,4 @@
-import type { TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, TokenizerRef } from '../../contracts/embedding-model.js';
 import { loadTokenizer } from '../../inference/tokenizer/load-tokenizer.js';
 import { measureTokens } from '../../inference/tokenizer/measure-tokens.js';
 import type { Resources } from '../../inference/workers/resources.js';
@@ -6,7 +6,7 @@ import type { Service } from '../../inference/workers/service.js';
 import { fitContext, type FittedContext } from './fit-context.js';
 
 export interface ContextServiceOptions {
-  readonly tokenizers: readonly TokenizerRef[];
+  readonly measures: readonly (TokenizerRef | ByteMeasure)[];
   /** Most tokens of a context and its text together: what the smallest model of the route reads. */
   readonly maxTokens: number;
   /** Most tokens of a context. */
@@ -20,13 +20,13 @@ export interface ContextItem {
 }
 
 export interface FittedItem extends FittedContext {
-  /** Token ids of the prefix and the text together, by the first tokenizer. */
+  /** Token ids of the prefix and the text together, by the first measure. */
   readonly ids: Int32Array;
 }
 
 /** Cuts contexts in a worker thread so that they and their texts fit the model. */
 export async function create(
-  { tokenizers: refs, maxTokens, contextTokens }: ContextServiceOptions,
+  { measures: refs, maxTokens, contextTokens }: ContextServiceOptions,
   resources: Resources,
 ): Promise<Service> {
   const tokenizers = await Promise.all(refs.map((ref) => loadTokenizer(ref, resources)));

@@ -1,4 +1,4 @@
-import type { ModelIdentity, TokenizerRef } from '../../../contracts/embedding-model.js';
+import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
@@ -12,7 +12,7 @@ export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
   readonly weights: readonly WeightsFile[];
   readonly tokenizer: TokenizerRef;
-  readonly pooling: ModelIdentity['pooling'];
+  readonly pooling: Pooling;
   readonly normalize: boolean;
   /** Longest sequence, special tokens included. */
   readonly maxTokens: number;
