@@ -15,6 +15,10 @@ export const errorCodes = [
   'model_unsupported',
   /** A runtime that the handler needs is not installed. */
   'runtime_missing',
+  /** A device that a model shall run on is not there, or its libraries are not. */
+  'device_unavailable',
+  /** A model asks for more memory or threads than this machine, or the configured limit, gives. */
+  'resources_insufficient',
   /** The model hub or another remote service could not be reached or answered with a passing error. */
   'remote_unavailable',
   /** A remote service refuses this key, token or model: no call to it can pass until somebody mends that. */

@@ -24,6 +24,8 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   model_corrupt: stop,
   model_unsupported: stop,
   runtime_missing: stop,
+  device_unavailable: stop,
+  resources_insufficient: stop,
   remote_unavailable: outage,
   // Its lane waits for the operator; other lanes go on.
   remote_refused: { action: 'pause', delaysMs: [5_000, 30_000, 60_000] },

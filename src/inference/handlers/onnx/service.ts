@@ -4,7 +4,7 @@ import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
 import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
-import { openSession } from './session.js';
+import { openSession, type SessionOptions } from './session.js';
 import { specialTokensOf } from './file-special-tokens.js';
 import { checkUnchanged, type WeightsFile } from './unchanged-weights.js';
 
@@ -16,7 +16,7 @@ export interface OnnxServiceOptions {
   readonly normalize: boolean;
   /** Longest sequence, special tokens included. */
   readonly maxTokens: number;
-  readonly threads: number;
+  readonly session: SessionOptions;
 }
 
 /** Answer of `describe`, asked with the prompts of the model. */
@@ -52,7 +52,7 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options.weights);
-  const session = await openSession(options.weights[0]!.path, options.threads);
+  const session = await openSession(options.weights[0]!.path, options.session);
   const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
 
   const embed = async (texts: OnnxTexts): Promise<OnnxVectors> => {

@@ -6,9 +6,9 @@ import { canonicalJson } from '../../../../elements/canonical-json.js';
 import type { Json } from '../../../../elements/metadata.js';
 import { MillraceError } from '../../../../errors/millrace-error.js';
 import type { ModelFolder } from '../../../models/model-folder.js';
-import { availableCores } from '../../../workers/cores.js';
 import type { WorkerPool } from '../../../workers/pool.js';
-import { onnxFiles, weightsDigest } from '../model-files.js';
+import { onnxFiles, weightsBytes, weightsDigest } from '../model-files.js';
+import { openPlace } from '../place.js';
 import { readSentenceSettings } from '../sentence-settings.js';
 import { readLabelSettings } from './label-settings.js';
 import { labelScores } from './label-scores.js';
@@ -28,7 +28,8 @@ const charactersPerToken = 4;
 
 /**
  * Opens a text classification export and runs it once, so that a model that cannot run fails here.
- * @throws MillraceError `runtime_missing`, `model_unsupported`, `model_corrupt`, `config_invalid`, `inference_failed`
+ * @throws MillraceError `runtime_missing`, `device_unavailable`, `resources_insufficient`, `model_unsupported`,
+ * `model_corrupt`, `config_invalid`, `inference_failed`
  */
 export async function createClassifier(parts: ClassifierParts): Promise<ModelHandler<Json, Json>> {
   const { folder, pool, options, onNotice } = parts;
@@ -44,26 +45,35 @@ export async function createClassifier(parts: ClassifierParts): Promise<ModelHan
     file: join(folder.path, 'tokenizer.json'),
     digest: folder.files.get('tokenizer.json')!.sha256,
   };
-  const service = pool.service(new URL('./service.js', import.meta.url), {
-    weights: [files.graph, ...files.data].map((path) => ({
-      path: join(folder.path, path),
-      sha256: folder.files.get(path)!.sha256,
-    })),
-    tokenizer,
-    maxTokens,
-    threads: options.threads ?? Math.max(1, Math.floor(availableCores() / pool.size)),
-  } satisfies ClassifierServiceOptions);
+  const weights = [files.graph, ...files.data].map((path) => ({
+    path: join(folder.path, path),
+    sha256: folder.files.get(path)!.sha256,
+  }));
+  const { place, description: found } = await openPlace<number>(
+    {
+      model: folder.name,
+      bytes: weightsBytes(files, folder.files),
+      pool,
+      options,
+      module: new URL('./service.js', import.meta.url),
+      serviceOptions: (session): ClassifierServiceOptions => ({ weights, tokenizer, maxTokens, session }),
+      onNotice,
+    },
+    'word',
+  );
+  if (found !== settings.labels.length) {
+    await place.close();
+    throw new MillraceError(
+      'model_corrupt',
+      `The model ${folder.name} gives ${found} scores, its config.json names ${settings.labels.length} labels`,
+    );
+  }
   const { threshold, scores, dtype } = options;
   const decisive = { weights: weightsDigest(files, folder.files), tokenizer: tokenizer.digest, dtype };
   const modelId = digestOf({ ...decisive, maxTokens, threshold, scores, labels: settings.labels });
 
-  async function classify(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
-    const { logits, labels, truncated } = await service.call<Logits>('classify', texts, { signal });
-    if (labels !== settings.labels.length)
-      throw new MillraceError(
-        'model_corrupt',
-        `The model ${folder.name} gives ${labels} scores, its config.json names ${settings.labels.length} labels`,
-      );
+  async function classify(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const { logits, labels, truncated } = await place.call<Logits>('classify', texts, signal);
     if (truncated > 0)
       onNotice?.({
         level: 'warn',
@@ -73,15 +83,9 @@ export async function createClassifier(parts: ClassifierParts): Promise<ModelHan
     return texts.map((_, row) => logits.subarray(row * labels, (row + 1) * labels));
   }
 
-  try {
-    await classify(['word']);
-  } catch (error) {
-    await service.release();
-    throw error;
-  }
   return {
     modelId,
-    concurrency: pool.size,
+    concurrency: place.concurrency,
     batching: {
       items: 128,
       cost: 2_048,
@@ -100,7 +104,7 @@ export async function createClassifier(parts: ClassifierParts): Promise<ModelHan
       });
       return { modelId, results };
     },
-    close: () => service.release(),
+    close: () => place.close(),
   };
 }
 

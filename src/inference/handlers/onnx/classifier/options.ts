@@ -6,6 +6,10 @@ export const classifierOptions = z.strictObject({
   model: z.string().min(1).describe('A text classification model exported to ONNX: a folder, or a hub id.'),
   revision: onnxOptions.shape.revision,
   dtype: onnxOptions.shape.dtype.describe('Which export to run.'),
+  device: onnxOptions.shape.device,
+  deviceIndex: onnxOptions.shape.deviceIndex,
+  isolation: onnxOptions.shape.isolation,
+  memoryMb: onnxOptions.shape.memoryMb,
   threads: onnxOptions.shape.threads,
   maxTokens: z
     .int()

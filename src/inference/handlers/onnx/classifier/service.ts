@@ -3,7 +3,7 @@ import { loadTokenizer } from '../../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../../workers/resources.js';
 import type { Service } from '../../../workers/service.js';
 import { padBatch } from '../padded-batch.js';
-import { labelScores, openSession } from '../session.js';
+import { labelScores, openSession, type SessionOptions } from '../session.js';
 import { checkUnchanged, type WeightsFile } from '../unchanged-weights.js';
 import { specialTokensOf } from '../file-special-tokens.js';
 
@@ -12,7 +12,7 @@ export interface ClassifierServiceOptions {
   readonly weights: readonly WeightsFile[];
   readonly tokenizer: TokenizerRef;
   readonly maxTokens: number;
-  readonly threads: number;
+  readonly session: SessionOptions;
 }
 
 /** Answer of `classify`. */
@@ -29,21 +29,24 @@ export async function create(options: ClassifierServiceOptions, resources: Resou
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options.weights);
-  const session = await openSession(options.weights[0]!.path, options.threads, labelScores);
+  const session = await openSession(options.weights[0]!.path, options.session, labelScores);
+  const classify = async (texts: readonly string[]) => {
+    const batch = padBatch(
+      texts.map((text) => tokenizer.ids(text)),
+      special,
+      options.maxTokens,
+    );
+    const { data, width } = await session.run(batch);
+    // A copy: the runtime's own memory cannot be handed over.
+    const logits = data.slice();
+    const value: Logits = { logits, labels: width, truncated: batch.truncated };
+    return { value, transfer: [logits.buffer as ArrayBuffer] };
+  };
   return {
     methods: {
-      async classify(texts: readonly string[]) {
-        const batch = padBatch(
-          texts.map((text) => tokenizer.ids(text)),
-          special,
-          options.maxTokens,
-        );
-        const { data, width } = await session.run(batch);
-        // A copy: the runtime's own memory cannot be handed over.
-        const logits = data.slice();
-        const value: Logits = { logits, labels: width, truncated: batch.truncated };
-        return { value, transfer: [logits.buffer as ArrayBuffer] };
-      },
+      // How many labels it has, a first run tells best.
+      describe: async (probe: string) => ({ value: (await classify([probe])).value.labels }),
+      classify,
     },
     close: () => session.close(),
   };
