@@ -27,7 +27,7 @@ export async function embedTexts(
   async function work(): Promise<void> {
     while (queue.length > 0) {
       const batch = takeSimilar(queue, { padded, maxCost, maxItems });
-      const found = await model.embed(batch, role);
+      const { vectors: found } = await model.embed(batch, role);
       batch.forEach(({ index }, at) => (vectors[index] = found[at]!));
       onTexts(batch.length);
     }

@@ -66,8 +66,17 @@ export interface EmbeddingModel {
    * share a buffer: copy one before it goes to another thread.
    * @throws MillraceError `inference_failed`, `out_of_memory`, `worker_crashed`: no text of this batch was embedded
    */
-  embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<EmbeddedBatch>;
   close(): Promise<void>;
+}
+
+/** The answer to one batch, labelled by the model that made it: another may have taken its place by now. */
+export interface EmbeddedBatch {
+  /** `identityDigest` of that model. */
+  readonly modelId: string;
+  /** Components that each vector should have. */
+  readonly width: number;
+  readonly vectors: readonly Float32Array[];
 }
 
 export interface Batching {

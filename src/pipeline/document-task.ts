@@ -12,12 +12,13 @@ import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
 import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
+import type { Embedding } from '../transforms/embed.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   chunk(text: string): Promise<readonly TokenPassage[]>;
-  embed(texts: readonly EmbedText[]): Promise<readonly Float32Array[]>;
+  embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
   /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
   readonly room: Gate;
   /** Digest of everything that decides what the chain makes of a document. */
@@ -137,11 +138,11 @@ async function chunkAndEmbed(
   chunks.forEach(({ id, embeddedText: text }, index) => {
     if (!held.has(id)) missing.push({ text, ids: passages[index]!.ids });
   });
-  const vectors = await chain.embed(missing);
+  const embeddings = await chain.embed(missing);
   let used = 0;
   const writes = chunks.map((chunk): ChunkWrite => ({
     chunk,
-    vector: held.has(chunk.id) ? undefined : vectors[used++],
+    vector: held.has(chunk.id) ? undefined : embeddings[used++]!.vector,
   }));
   return { chunks: writes, embedded: missing.length };
 }

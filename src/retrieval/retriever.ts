@@ -39,7 +39,7 @@ export function createRetriever({ store, model, clock, release }: RetrieverParts
         throw new MillraceError('config_invalid', `k must be a whole number from 1, not ${k}.`);
       const either = cancel === undefined ? signal : AbortSignal.any([signal, cancel]);
       either.throwIfAborted();
-      const vector = await embedder.embed({ text });
+      const { vector } = await embedder.embed({ text });
       return store.search.search({ vector, k, ...(filter && { filter }) }, either);
     },
     count: () => store.count(),

@@ -17,9 +17,15 @@ export interface EmbedderOptions {
 /** Embeds single texts, in batches gathered over all callers. */
 export interface Embedder {
   /** @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded */
-  embed(text: EmbedText): Promise<Float32Array>;
-  /** One vector a text, in their order. @throws as `embed`, for the first text that fails */
-  embedAll(texts: readonly EmbedText[]): Promise<readonly Float32Array[]>;
+  embed(text: EmbedText): Promise<Embedding>;
+  /** One embedding a text, in their order. @throws as `embed`, for the first text that fails */
+  embedAll(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
+}
+
+export interface Embedding {
+  readonly vector: Float32Array;
+  /** `identityDigest` of the model that made it. */
+  readonly modelId: string;
 }
 
 /** Characters of a token, on average, where a text's tokens are not counted yet. */
@@ -35,10 +41,10 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
       onRecovered: () => report({ type: 'recovered', lane }),
     });
 
-  const batcher = new Batcher<EmbedText, Float32Array>({
+  const batcher = new Batcher<EmbedText, Embedding>({
     run: async (texts) => {
       const began = clock.now();
-      const vectors = await embedBatch(texts);
+      const { modelId, width, vectors } = await embedBatch(texts);
       report({
         type: 'batch',
         lane,
@@ -48,9 +54,14 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
       });
       // Nobody can tell which text has which vector: the batch is split until its size is right again.
       if (vectors.length !== texts.length) throw countError(texts.length, vectors.length);
-      const fit = vectors.every((vector) => checkVector(vector, model.identity.width) === undefined);
-      if (fit) return vectors;
-      return Promise.all(vectors.map((vector, index) => checked(vector, texts[index]!, texts.length > 1)));
+      const errors = vectors.map((vector) => checkVector(vector, width));
+      if (errors.every((error) => error === undefined)) return vectors.map((vector) => ({ vector, modelId }));
+      return Promise.all(
+        vectors.map((vector, at) => {
+          if (errors[at] === undefined) return { vector, modelId };
+          return texts.length > 1 ? embedAlone(texts[at]!) : errors[at];
+        }),
+      );
     },
     cost: tokensOf,
     padded: model.batching.padded,
@@ -60,16 +71,11 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
   });
 
   /** A vector that its batch may have spoilt is made once more alone. */
-  async function checked(
-    vector: Float32Array,
-    text: EmbedText,
-    again: boolean,
-  ): Promise<Float32Array | Error> {
-    const error = checkVector(vector, model.identity.width);
-    if (error === undefined) return vector;
-    if (!again) return error;
-    const [alone] = await embedBatch([text]);
-    return alone === undefined ? countError(1, 0) : checked(alone, text, false);
+  async function embedAlone(text: EmbedText): Promise<Embedding | Error> {
+    const { modelId, width, vectors } = await embedBatch([text]);
+    const [vector] = vectors;
+    if (vector === undefined) return countError(1, 0);
+    return checkVector(vector, width) ?? { vector, modelId };
   }
 
   return { embed: (text) => batcher.submit(text), embedAll: (texts) => batcher.submitAll(texts) };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identityDigest } from '../../src/inference/identity.js';
 import { loadEmbeddingModel } from '../../src/inference/load-model.js';
 import { modelSpec } from '../../src/inference/model-spec.js';
 import { createWorkerPool, type WorkerPool } from '../../src/inference/workers/pool.js';
@@ -41,7 +42,11 @@ describe('loading a model', () => {
   test('fetches from the hub what its handler needs, opens it, and says its commit', async () => {
     const model = await load({ onnx: { model: 'owner/tiny', revision: 'main' } });
     expect(model.identity).toMatchObject({ name: 'owner/tiny', revision: commit, width: 4, dtype: 'fp32' });
-    expect(await model.embed([{ text: 'ants' }], 'document')).toHaveLength(1);
+    expect(await model.embed([{ text: 'ants' }], 'document')).toMatchObject({
+      modelId: identityDigest(model.identity),
+      width: 4,
+      vectors: [expect.any(Float32Array)],
+    });
     await model.close();
     expect(hub.requests.some(({ path }) => /README|safetensors/.test(path))).toBe(false);
 
@@ -55,7 +60,9 @@ describe('loading a model', () => {
   test('opens the bundled model with the static handler', async () => {
     const model = await load({ static: {} }, true);
     expect(model.identity).toMatchObject({ name: 'bundled', normalize: true });
-    const [vector] = await model.embed([{ text: 'a mill race carries water' }], 'document');
+    const {
+      vectors: [vector],
+    } = await model.embed([{ text: 'a mill race carries water' }], 'document');
     expect(vector).toHaveLength(model.identity.width);
     await model.close();
   });

@@ -94,7 +94,7 @@ const rowOf = (spec: TensorSpec) => (token: number, component: number) =>
 describe('the static handler', () => {
   it('gives the weighted mean of int8 rows, normalised', async () => {
     const { embed, identity } = await model({ embeddings: int8, weights });
-    const vectors = await embed(
+    const { vectors } = await embed(
       texts.map((text) => ({ text })),
       'document',
     );
@@ -106,7 +106,7 @@ describe('the static handler', () => {
 
   it('leaves vectors as long as they are where the model says so', async () => {
     const { embed, identity } = await model({ 'embedding.weight': fp32 }, { normalize: false });
-    const vectors = await embed(
+    const { vectors } = await embed(
       texts.map((text) => ({ text })),
       'query',
     );
@@ -130,12 +130,16 @@ describe('the static handler', () => {
     const brainModel = await model({ embeddings: vector('BF16', [tokens, width], brain) });
     const brainValue = (code: number) => new Float32Array(Uint32Array.of(code << 16).buffer)[0]!;
     for (const text of texts.slice(0, 20)) {
-      const [a] = await halfModel.embed([{ text }], 'document');
+      const {
+        vectors: [a],
+      } = await halfModel.embed([{ text }], 'document');
       expectClose(
         a!,
         plainMean(text, (token, component) => half[codes[token * width + component]!]!),
       );
-      const [b] = await brainModel.embed([{ text }], 'document');
+      const {
+        vectors: [b],
+      } = await brainModel.embed([{ text }], 'document');
       expectClose(
         b!,
         plainMean(text, (token, component) => brainValue(brain[token * width + component]!)),
@@ -150,7 +154,9 @@ describe('the static handler', () => {
     const few = vector('I8', [rows, width], (int8.data as Int8Array).slice(0, rows * width));
     const { embed } = await model({ embeddings: few, mapping: vector('I64', [tokens], mapping), weights });
     for (const text of texts.slice(0, 20)) {
-      const [vector] = await embed([{ text }], 'document');
+      const {
+        vectors: [vector],
+      } = await embed([{ text }], 'document');
       const row = (token: number, component: number) => rowOf(few)(Number(mapping[token]), component);
       expectClose(vector!, plainMean(text, row, { weight: (id) => at(weights)[id]! }));
     }
@@ -160,11 +166,11 @@ describe('the static handler', () => {
     const { embed, batchInvariant } = await model({ embeddings: int8, weights });
     expect(batchInvariant).toBe(true);
     const alone: Float32Array[] = [];
-    for (const text of texts) alone.push(...(await embed([{ text }], 'document')));
+    for (const text of texts) alone.push(...(await embed([{ text }], 'document')).vectors);
     for (const size of [7, 64, texts.length])
       for (let from = 0; from < texts.length; from += size) {
         const part = texts.slice(from, from + size).map((text) => ({ text, ids: tokenizer.ids(text) }));
-        const vectors = await embed(size === 64 ? part : part.map(({ text }) => ({ text })), 'document');
+        const { vectors } = await embed(size === 64 ? part : part.map(({ text }) => ({ text })), 'document');
         expect(vectors.map((vector) => [...vector])).toEqual(
           alone.slice(from, from + size).map((vector) => [...vector]),
         );
@@ -180,16 +186,22 @@ describe('the static handler', () => {
       },
     );
     const text = 'words about water';
-    const [prompted] = await embed([{ text, ids: tokenizer.ids(text) }], 'document');
+    const {
+      vectors: [prompted],
+    } = await embed([{ text, ids: tokenizer.ids(text) }], 'document');
     expectClose(prompted!, plainMean(`passage: ${text}`, rowOf(int8)));
-    const [plain] = await embed([{ text, ids: tokenizer.ids(text) }], 'query');
+    const {
+      vectors: [plain],
+    } = await embed([{ text, ids: tokenizer.ids(text) }], 'query');
     expectClose(plain!, plainMean(text, rowOf(int8)));
     expect(maxTokens).toBe(100 - tokenizer.ids('passage: ').length);
   });
 
   it('gives a text of unknown characters the vector of the unknown token, never a zero one', async () => {
     const { embed } = await model({ embeddings: int8, weights });
-    const [emoji, other] = await embed([{ text: '🦩' }, { text: '🦚 🦩' }], 'document');
+    const {
+      vectors: [emoji, other],
+    } = await embed([{ text: '🦩' }, { text: '🦚 🦩' }], 'document');
     const row = Array.from({ length: width }, (_, component) => rowOf(int8)(tokenizer.unknownId!, component));
     const norm = Math.hypot(...row);
     expectClose(
@@ -203,7 +215,9 @@ describe('the static handler', () => {
     const data = (int8.data as Int8Array).slice();
     data.fill(0, tokenizer.unknownId! * width, (tokenizer.unknownId! + 1) * width);
     const { embed } = await model({ embeddings: vector('I8', [tokens, width], data) });
-    const [emoji, nothing] = await embed([{ text: '🦩' }, { text: '\u200b' }], 'document');
+    const {
+      vectors: [emoji, nothing],
+    } = await embed([{ text: '🦩' }, { text: '\u200b' }], 'document');
     expect(Math.hypot(...emoji!)).toBeCloseTo(1, 5);
     expect([...nothing!]).toEqual([...emoji!]);
   });

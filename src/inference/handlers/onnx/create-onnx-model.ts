@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import type { Notice } from '../../../contracts/context.js';
-import type { EmbeddingModel, EmbedText, TextRole } from '../../../contracts/embedding-model.js';
+import type {
+  EmbeddingModel,
+  EmbedText,
+  ModelIdentity,
+  TextRole,
+} from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { identityDigest } from '../../identity.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import { availableCores } from '../../workers/cores.js';
 import type { WorkerPool } from '../../workers/pool.js';
@@ -65,18 +71,20 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
       code: 'model_threads',
       message: `Model ${folder.name} runs in ${pool.size} workers of ${threads} threads on ${cores} cores.`,
     });
+    const identity: ModelIdentity = {
+      name: folder.name,
+      weights: weightsDigest(files, folder.files),
+      tokenizer: tokenizer.digest,
+      ...(folder.revision === undefined ? {} : { revision: folder.revision }),
+      pooling,
+      normalize,
+      prompts,
+      width,
+      dtype: options.dtype,
+    };
+    const modelId = identityDigest(identity);
     return {
-      identity: {
-        name: folder.name,
-        weights: weightsDigest(files, folder.files),
-        tokenizer: tokenizer.digest,
-        ...(folder.revision === undefined ? {} : { revision: folder.revision }),
-        pooling,
-        normalize,
-        prompts,
-        width,
-        dtype: options.dtype,
-      },
+      identity,
       tokenizer,
       maxTokens,
       // int8 activations are scaled by the largest value of the whole batch.
@@ -85,12 +93,13 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
       // Best on CPU, measured: larger batches fall out of its cache.
       batching: { padded: true, tokens: 2_048, texts: 128 },
       async embed(texts, role, signal) {
-        if (texts.length === 0) return [];
+        if (texts.length === 0) return { modelId, width, vectors: [] };
         const payload = texts.map((text) => withPrompt(text, prompts[role]));
         const { vectors, truncated } = await service.call<OnnxVectors>('embed', payload, { signal });
         if (truncated > 0) onNotice?.(cut(truncated, role, maxTokens));
         // Each has its own memory: a view that is sent to another thread would take the whole batch along.
-        return texts.map((_, row) => vectors.slice(row * width, (row + 1) * width));
+        const rows = texts.map((_, row) => vectors.slice(row * width, (row + 1) * width));
+        return { modelId, width, vectors: rows };
       },
       close: () => service.release(),
     };

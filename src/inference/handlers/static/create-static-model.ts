@@ -1,6 +1,12 @@
 import { join } from 'node:path';
-import type { EmbeddingModel, EmbedText, TextRole } from '../../../contracts/embedding-model.js';
+import type {
+  EmbeddingModel,
+  EmbedText,
+  ModelIdentity,
+  TextRole,
+} from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { identityDigest } from '../../identity.js';
 import type { WorkerPool } from '../../workers/pool.js';
 import type { StaticBatch, StaticServiceOptions } from './service.js';
 import { readStaticSettings } from './static-settings.js';
@@ -55,24 +61,28 @@ export async function createStaticModel({
     throw error;
   }
 
+  const identity: ModelIdentity = {
+    name: folder.name,
+    weights: digestOf(folder, weightsFile),
+    tokenizer: tokenizer.digest,
+    ...(folder.revision === undefined ? {} : { revision: folder.revision }),
+    pooling: 'mean',
+    normalize,
+    prompts: prompt,
+    width,
+    dtype,
+  };
+  const modelId = identityDigest(identity);
+
   async function embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal) {
-    if (texts.length === 0) return [];
+    if (texts.length === 0) return { modelId, width, vectors: [] };
     const all = await service.call<Float32Array>('embed', batchOf(texts, prompt[role]), { signal });
-    return texts.map((_, at) => all.subarray(at * width, (at + 1) * width));
+    const vectors = texts.map((_, at) => all.subarray(at * width, (at + 1) * width));
+    return { modelId, width, vectors };
   }
 
   return {
-    identity: {
-      name: folder.name,
-      weights: digestOf(folder, weightsFile),
-      tokenizer: tokenizer.digest,
-      ...(folder.revision === undefined ? {} : { revision: folder.revision }),
-      pooling: 'mean',
-      normalize,
-      prompts: prompt,
-      width,
-      dtype,
-    },
+    identity,
     tokenizer,
     maxTokens: settings.maxTokens - promptTokens,
     batchInvariant: true,

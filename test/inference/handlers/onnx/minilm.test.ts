@@ -47,7 +47,7 @@ async function embedAll(
     const part = texts.slice(from, from + batch).map((text) => ({ text }));
     batches.push(model.embed(part, 'document'));
   }
-  return (await Promise.all(batches)).flat();
+  return (await Promise.all(batches)).flatMap(({ vectors }) => vectors);
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
@@ -133,7 +133,14 @@ describe('MiniLM in fp32', () => {
       expect(model.maxTokens).toBe(510);
       notices.length = 0;
       const text = 'word '.repeat(tokens);
-      const [[vector], [longest]] = await Promise.all([
+      const [
+        {
+          vectors: [vector],
+        },
+        {
+          vectors: [longest],
+        },
+      ] = await Promise.all([
         model.embed([{ text }], 'document'),
         model.embed([{ text: '', ids: new Int32Array(510).fill(2773) }], 'document'),
       ]);

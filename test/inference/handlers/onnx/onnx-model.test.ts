@@ -44,7 +44,7 @@ async function embed(
   texts: readonly string[],
   role: 'document' | 'query' = 'document',
 ) {
-  const vectors = await model.embed(
+  const { vectors } = await model.embed(
     texts.map((text) => ({ text })),
     role,
   );
@@ -116,7 +116,9 @@ describe('an ONNX model', () => {
   test('takes token ids in place of a text, also as a view of a larger array', async () => {
     const model = await open();
     const ids = Int32Array.of(9, 9, 4, 5, 9, 9).subarray(2, 4);
-    const [vector] = await model.embed([{ text: 'not looked at', ids }], 'document');
+    const {
+      vectors: [vector],
+    } = await model.embed([{ text: 'not looked at', ids }], 'document');
     expect([...vector!]).toEqual(mean('[CLS] ants bees [SEP]'));
     expect([...ids]).toEqual([4, 5]);
     await model.close();
@@ -127,7 +129,9 @@ describe('an ONNX model', () => {
     const model = await open({}, { prompts });
     const ids = Int32Array.of(4);
     expect(await embed(model, ['ants'], 'query')).toEqual([mean('[CLS] query : ants [SEP]')]);
-    const [vector] = await model.embed([{ text: 'ants', ids }], 'query');
+    const {
+      vectors: [vector],
+    } = await model.embed([{ text: 'ants', ids }], 'query');
     expect([...vector!]).toEqual(mean('[CLS] query : ants [SEP]'));
     expect(model).toMatchObject({ maxTokens: 6, identity: { prompts } });
     await model.close();
