@@ -82,6 +82,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const chunker = createChunker({
       chunker: fitted,
       tokenizer: model.tokenizer,
+      model: model.inPlace && { ref: model.inPlace, name: model.identity.name, width },
       pool,
       clock,
       signal,
@@ -92,7 +93,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
         createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),
       ),
-      chunk: (text) => chunker.chunk(text),
+      width,
+      ...chunker,
       embed: (texts) => embedder.embedAll(texts),
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),

@@ -84,3 +84,14 @@ export async function create(
     },
   };
 }
+
+interface SplitText {
+  readonly passages: readonly Passage[];
+  readonly encoding: Encoding;
+}
+
+/** Tokens of what the model will read: those of the prefix, then those of the slice. */
+function idsOf({ prefix, start, end }: Passage, tokenizer: Tokenizer, encoding: Encoding): Int32Array {
+  if (prefix === undefined || prefix === '') return sliceIds(tokenizer, encoding, start, end);
+  return tokenizer.ids(prefix + encoding.text.slice(start, end));
+}

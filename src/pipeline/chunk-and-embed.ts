@@ -1,0 +1,100 @@
+import type { EmbedText } from '../contracts/embedding-model.js';
+import type { Stage } from '../contracts/failed-store.js';
+import type { ChunkWrite, LedgerEntry } from '../contracts/sink.js';
+import type { Document } from '../elements/document.js';
+import { MillraceError } from '../errors/millrace-error.js';
+import { checkVector } from '../inference/check-vector.js';
+import type { EmbeddedPassage, TokenPassage } from '../transforms/chunk/packed-passages.js';
+import type { Embedding } from '../transforms/embed.js';
+import type { BatchedSink } from './batched-sink.js';
+import { makeChunks } from './make-chunks.js';
+
+/** The part of a chain that makes chunks with vectors of a text. */
+export interface ModelChain {
+  /** Components of a vector. */
+  readonly width: number;
+  chunk(text: string): Promise<readonly TokenPassage[]>;
+  embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
+  /** Both at once, for a document none of whose vectors can be kept; where the model allows it. Vectors are unchecked. */
+  readonly chunkAndEmbed: ((text: string) => Promise<readonly EmbeddedPassage[]>) | undefined;
+}
+
+export interface ChunkAndEmbedContext {
+  readonly pipeline: string;
+  readonly chain: ModelChain;
+  readonly sink: Pick<BatchedSink, 'held'>;
+  /** Chunks of a document at most. */
+  readonly maxChunks: number;
+  enter(stage: Stage): void;
+}
+
+export interface EmbeddedChunks {
+  readonly chunks: readonly ChunkWrite[];
+  /** How many of them went through the model. */
+  readonly embedded: number;
+}
+
+/** The chunks of a document, each with its vector or without one where the store holds it. */
+export async function chunkAndEmbed(
+  document: Document,
+  entry: LedgerEntry | undefined,
+  context: ChunkAndEmbedContext,
+): Promise<EmbeddedChunks> {
+  const mayHold = entry !== undefined && entry.chunkCount > 0;
+  return mayHold || context.chain.chunkAndEmbed === undefined
+    ? embedMissing(document, mayHold, context)
+    : embedAll(document, context.chain.chunkAndEmbed, context);
+}
+
+async function embedAll(
+  document: Document,
+  chunkAndEmbed: NonNullable<ModelChain['chunkAndEmbed']>,
+  { pipeline, chain, maxChunks, enter }: ChunkAndEmbedContext,
+): Promise<EmbeddedChunks> {
+  enter('chunk');
+  const passages = await chunkAndEmbed(document.text);
+  checkCount(document, passages.length, maxChunks);
+  enter('embed');
+  const chunks = makeChunks(pipeline, document, passages).map((chunk, at): ChunkWrite => {
+    const { vector } = passages[at]!;
+    const error = checkVector(vector, chain.width);
+    if (error !== undefined) throw error;
+    return { chunk, vector };
+  });
+  return { chunks, embedded: chunks.length };
+}
+
+async function embedMissing(
+  document: Document,
+  mayHold: boolean,
+  { pipeline, chain, sink, maxChunks, enter }: ChunkAndEmbedContext,
+): Promise<EmbeddedChunks> {
+  enter('chunk');
+  const passages = await chain.chunk(document.text);
+  checkCount(document, passages.length, maxChunks);
+  const chunks = makeChunks(pipeline, document, passages);
+  const held = mayHold && chunks.length > 0 ? await sink.held(chunks.map(({ id }) => id)) : none;
+  enter('embed');
+  const missing: EmbedText[] = [];
+  chunks.forEach(({ id, embeddedText: text }, at) => {
+    if (!held.has(id)) missing.push({ text, ids: passages[at]!.ids });
+  });
+  const embeddings = await chain.embed(missing);
+  let used = 0;
+  const writes = chunks.map((chunk): ChunkWrite => ({
+    chunk,
+    vector: held.has(chunk.id) ? undefined : embeddings[used++]!.vector,
+  }));
+  return { chunks: writes, embedded: missing.length };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function checkCount({ id }: Document, chunks: number, maxChunks: number): void {
+  if (chunks <= maxChunks) return;
+  throw new MillraceError(
+    'item_too_large',
+    `The document ${JSON.stringify(id)} has ${chunks} chunks; at most ${maxChunks} are allowed.`,
+    { hint: 'Split the document, or raise limits.maxChunks.' },
+  );
+}
