@@ -1,10 +1,17 @@
 import type { EmbeddingModel, TextRole } from '../../src/contracts/embedding-model.js';
-import { takeSimilar } from '../../src/flow/take-similar.js';
+import { QueueBySize } from '../../src/flow/queue-by-size.js';
+import { QueueInTurn } from '../../src/flow/queue-in-turn.js';
 
 /** A text with its tokens, special tokens excluded. */
 export interface CountedText {
   readonly text: string;
   readonly tokens: number;
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly index: number;
+  readonly size: number;
 }
 
 /** Tokens that a model puts around a text: at most this many. */
@@ -21,12 +28,13 @@ export async function embedTexts(
   onTexts: (count: number) => void,
 ): Promise<Float32Array[]> {
   const vectors: Float32Array[] = [];
-  const queue = texts.map(({ text, tokens }, index) => ({ text, index, size: tokens + specialTokens }));
-  const { padded, tokens: maxCost, texts: maxItems } = model.batching;
+  const { padded, tokens: cost, texts: items } = model.batching;
+  const queue = padded ? new QueueBySize<Waiting>() : new QueueInTurn<Waiting>();
+  texts.forEach(({ text, tokens }, index) => queue.add({ text, index, size: tokens + specialTokens }));
 
   async function work(): Promise<void> {
     while (queue.length > 0) {
-      const batch = takeSimilar(queue, { padded, maxCost, maxItems });
+      const batch = queue.take({ cost, items });
       const { vectors: found } = await model.embed(batch, role);
       batch.forEach(({ index }, at) => (vectors[index] = found[at]!));
       onTexts(batch.length);

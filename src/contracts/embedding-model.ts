@@ -77,13 +77,29 @@ export interface EmbeddedBatch {
   /** Components that each vector should have. */
   readonly width: number;
   readonly vectors: readonly Float32Array[];
+  /** Time that the worker took, in ms, without waiting and retries: batches are sized by it. */
+  readonly ms?: number;
 }
 
+/** What good batches are on this device. Tokens of a batch are counted with padding. */
 export interface Batching {
   /** Texts of a batch are padded to its longest one: those of similar length go together. */
   readonly padded: boolean;
-  /** Tokens of a batch at most, padding counted. */
+  /** Tokens of a batch at most, to begin with. */
   readonly tokens: number;
   /** Texts of a batch at most. */
   readonly texts: number;
+  /** The best `tokens` is looked for at run time from this one up. Default: `tokens`, so it is not made smaller. */
+  readonly minTokens?: number;
+  /** ... to this one. Default: `tokens`, so it is not made larger. */
+  readonly maxTokens?: number;
+  /** Most time, in ms, that a batch should take. Default: none. */
+  readonly latencyMs?: number;
+  /** How long, in ms, a batch that is not full may wait for more while another is under way. Default 0. */
+  readonly maxWaitMs?: number;
+  /**
+   * Tokens from which a batch is worth a worker of its own: fewer texts than fill a batch are shared out among idle
+   * workers. Default: they go together.
+   */
+  readonly shareTokens?: number;
 }

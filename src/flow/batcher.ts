@@ -1,20 +1,34 @@
+import type { Clock } from '../contracts/context.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import type { BatchBudget } from './batch-budget.js';
+import type { BatchQueue, Sized } from './batch-queue.js';
 import { mayBeOneItem } from './error-policy.js';
-import { takeSimilar, type Sized } from './take-similar.js';
+import { QueueBySize } from './queue-by-size.js';
+import { QueueInTurn } from './queue-in-turn.js';
 
 export interface BatcherOptions<Item, Result> {
-  /** One result an item, in their order; an Error fails that item alone. A throw concerns the whole batch. */
-  run(items: readonly Item[]): Promise<readonly (Result | Error)[]>;
+  /**
+   * One result an item, in their order; an Error fails that item alone. A throw concerns the whole batch.
+   * @param served tells a `BatchBudget` how long the batch took at its worker, in ms: waiting and retries left out
+   */
+  run(items: readonly Item[], served: (ms: number) => void): Promise<readonly (Result | Error)[]>;
   /** Cost of one item in the unit of `maxCost` (tokens, bytes, rows). */
   cost(item: Item): number;
   /** A batch is padded to its costliest item: its cost is count times the greatest cost, and similar items are taken. */
   padded?: boolean;
-  /** Budget of a batch. An item over it runs alone. */
-  maxCost: number;
+  /** Budget of a batch: fixed, or found at run time. An item over it runs alone. */
+  maxCost: number | BatchBudget;
   /** Items of a batch at most. */
   maxItems: number;
   /** Batches under way at once. */
   concurrency: number;
+  /**
+   * What waits is shared out among batches that may start now, none made smaller than this: then no worker is idle while
+   * another has all of it. Default: one batch takes what it can hold.
+   */
+  shareFrom?: number;
+  /** While a batch is under way, one that is not full may wait this long for more. Default: it never waits. */
+  wait?: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal };
 }
 
 interface Waiting<Item, Result> extends Sized {
@@ -24,19 +38,23 @@ interface Waiting<Item, Result> extends Sized {
 }
 
 /**
- * Gathers the items of many callers into batches. It never waits for more while a batch could run: what comes in during
- * one turn of the event loop, or while all batches are under way, goes together.
+ * Gathers the items of many callers into batches. Unless told to, it never waits for more while a batch could run: what
+ * comes in during one turn of the event loop, or while all batches are under way, goes together.
  *
- * A batch that fails by an error that may lie with one item is split in halves until that item is alone.
+ * A batch that fails by an error that may lie with one item is split in halves until that item is alone; so is one that
+ * did not fit into memory.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  readonly #queue: Waiting<Item, Result>[] = [];
+  readonly #queue: BatchQueue<Waiting<Item, Result>>;
   #underWay = 0;
   #scheduled = false;
+  /** When the batch that waits for more goes in any case; undefined while none waits. */
+  #deadline: number | undefined;
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
+    this.#queue = options.padded === true ? new QueueBySize() : new QueueInTurn();
   }
 
   submit(item: Item): Promise<Result> {
@@ -64,7 +82,7 @@ export class Batcher<Item, Result> {
   }
 
   #enqueue(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void): void {
-    this.#queue.push({ item, size: this.#options.cost(item), resolve, reject });
+    this.#queue.add({ item, size: this.#options.cost(item), resolve, reject });
     this.#schedule();
   }
 
@@ -73,30 +91,69 @@ export class Batcher<Item, Result> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#underWay < this.#options.concurrency && this.#queue.length > 0) this.#dispatch();
+      while (this.#underWay < this.#options.concurrency && this.#queue.length > 0) {
+        const budget = this.#budget();
+        if (this.#waitsFor(budget)) break;
+        this.#dispatch(budget);
+      }
     });
   }
 
-  #dispatch(): void {
-    const batch = takeSimilar(this.#queue, this.#options);
+  #budget(): number {
+    const { maxCost } = this.#options;
+    return typeof maxCost === 'number' ? maxCost : maxCost.next();
+  }
+
+  /** Whether the next batch had better wait for more. */
+  #waitsFor(budget: number): boolean {
+    const { wait, maxItems } = this.#options;
+    const full = this.#queue.size >= budget || this.#queue.length >= maxItems;
+    if (wait === undefined || wait.ms <= 0 || this.#underWay === 0 || full) return false;
+    if (this.#deadline === undefined) {
+      this.#deadline = wait.clock.now() + wait.ms;
+      wait.clock.sleep(wait.ms, wait.signal).then(
+        () => this.#schedule(),
+        // What waits is told by the run itself.
+        () => this.#schedule(),
+      );
+      return true;
+    }
+    return wait.clock.now() < this.#deadline && !wait.signal.aborted;
+  }
+
+  #dispatch(budget: number): void {
+    this.#deadline = undefined;
+    const { maxItems: items, concurrency, shareFrom = Infinity } = this.#options;
+    const share = Math.max(shareFrom, Math.ceil(this.#queue.size / (concurrency - this.#underWay)));
+    const batch = this.#queue.take({ cost: Math.min(budget, share), items });
     this.#underWay += 1;
-    void this.#runOrSplit(batch).finally(() => {
+    void this.#runOrSplit(batch, budget).finally(() => {
       this.#underWay -= 1;
       this.#schedule();
     });
   }
 
-  async #runOrSplit(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async #runOrSplit(batch: readonly Waiting<Item, Result>[], limit: number): Promise<void> {
+    const { run, maxCost } = this.#options;
+    const cost = this.#queue.costOf(batch);
     try {
-      this.#deliver(batch, await this.#options.run(batch.map(({ item }) => item)));
+      const results = await run(
+        batch.map(({ item }) => item),
+        (ms) => {
+          if (typeof maxCost !== 'number') maxCost.served({ limit, cost, ms });
+        },
+      );
+      this.#deliver(batch, results);
     } catch (error) {
-      if (batch.length === 1 || !mayBeOneItem(MillraceError.from(error).code)) {
+      const { code } = MillraceError.from(error);
+      if (code === 'out_of_memory' && typeof maxCost !== 'number') maxCost.outOfMemory(cost);
+      if (batch.length === 1 || !mayBeOneItem(code)) {
         for (const { reject } of batch) reject(error);
         return;
       }
       const middle = batch.length >> 1;
-      await this.#runOrSplit(batch.slice(0, middle));
-      await this.#runOrSplit(batch.slice(middle));
+      await this.#runOrSplit(batch.slice(0, middle), limit);
+      await this.#runOrSplit(batch.slice(middle), limit);
     }
   }
 

@@ -28,7 +28,11 @@ export type RunEvent =
       readonly lane: string;
       readonly items: number;
       readonly cost: number;
+      /** Cost with padding, where a batch is padded. */
+      readonly paddedCost?: number;
       readonly ms: number;
+      /** Time of `ms` that its worker took, where that is known; the rest is waiting and retries. */
+      readonly servedMs?: number;
     }
   /** A call failed and is tried again. `pausing`: an outage, tried until it passes. */
   | {

@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
-import type { EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
+import type { Batching, EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { BatchBudget } from '../flow/batch-budget.js';
 import { Batcher } from '../flow/batcher.js';
 import { retry } from '../flow/retry.js';
 import { checkVector } from '../inference/check-vector.js';
@@ -41,16 +42,23 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
       onRecovered: () => report({ type: 'recovered', lane }),
     });
 
+  const { padded, texts: maxItems, shareTokens, maxWaitMs = 0 } = model.batching;
   const batcher = new Batcher<EmbedText, Embedding>({
-    run: async (texts) => {
+    run: async (texts, served) => {
       const began = clock.now();
-      const { modelId, width, vectors } = await embedBatch(texts);
+      const { modelId, width, vectors, ms } = await embedBatch(texts);
+      if (ms !== undefined) served(ms);
+      const tokens = texts.map(tokensOf);
       report({
         type: 'batch',
         lane,
         items: texts.length,
-        cost: texts.reduce((sum, text) => sum + tokensOf(text), 0),
+        cost: tokens.reduce((sum, count) => sum + count, 0),
+        ...(padded && {
+          paddedCost: texts.length * tokens.reduce((most, count) => Math.max(most, count), 0),
+        }),
         ms: clock.now() - began,
+        ...(ms !== undefined && { servedMs: ms }),
       });
       // Nobody can tell which text has which vector: the batch is split until its size is right again.
       if (vectors.length !== texts.length) throw countError(texts.length, vectors.length);
@@ -64,10 +72,12 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
       );
     },
     cost: tokensOf,
-    padded: model.batching.padded,
-    maxCost: model.batching.tokens,
-    maxItems: model.batching.texts,
+    padded,
+    maxCost: budgetOf(model.batching),
+    maxItems,
     concurrency: model.concurrency,
+    ...(shareTokens !== undefined && { shareFrom: shareTokens }),
+    wait: { ms: maxWaitMs, clock, signal },
   });
 
   /** A vector that its batch may have spoilt is made once more alone. */
@@ -79,6 +89,16 @@ export function createEmbedder({ model, role, clock, signal, report }: EmbedderO
   }
 
   return { embed: (text) => batcher.submit(text), embedAll: (texts) => batcher.submitAll(texts) };
+}
+
+function budgetOf({
+  tokens,
+  minTokens = tokens,
+  maxTokens = tokens,
+  latencyMs,
+}: Batching): number | BatchBudget {
+  if (minTokens === maxTokens) return tokens;
+  return new BatchBudget({ start: tokens, min: minTokens, max: maxTokens, latencyMs });
 }
 
 function tokensOf({ text, ids }: EmbedText): number {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MillraceError } from '../../src/errors/millrace-error.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Batcher } from '../../src/flow/batcher.js';
 
 const settings = { cost: () => 1, maxCost: 100, maxItems: 100, concurrency: 1 };
@@ -146,5 +148,82 @@ describe('a batcher given many items at once', () => {
       concurrency: 1,
     });
     await expect(batcher.submitAll([1, 2, 3])).rejects.toThrow('two');
+  });
+});
+
+describe('a batcher with idle workers', () => {
+  const run = async (items: readonly number[]) => [...items];
+
+  test('shares what waits out among them, but not below the least size', async () => {
+    const batches: number[][] = [];
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      concurrency: 2,
+      shareFrom: 4,
+      run: (items) => {
+        batches.push([...items]);
+        return run(items);
+      },
+    });
+    await batcher.submitAll([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(batches.map(({ length }) => length)).toEqual([5, 5]);
+    await batcher.submitAll([1, 2, 3, 4, 5]);
+    expect(batches.slice(2).map(({ length }) => length)).toEqual([4, 1]);
+  });
+});
+
+describe('a batcher that may wait', () => {
+  const clock = new VirtualClock(0);
+  const slow = (concurrency: number) => {
+    const batches: number[] = [];
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      maxItems: 4,
+      concurrency,
+      wait: { ms: 50, clock, signal: new AbortController().signal },
+      run: async (items) => {
+        batches.push(items.length);
+        await clock.sleep(1_000);
+        return [...items];
+      },
+    });
+    return { batcher, batches };
+  };
+  const settle = async () => {
+    for (let count = 0; count < 4; count += 1) await turn();
+  };
+
+  test('starts at once when nothing is under way, and waits for more while a batch is', async () => {
+    const { batcher, batches } = slow(3);
+    void batcher.submit(1);
+    await settle();
+    expect(batches).toEqual([1]);
+    void batcher.submit(2);
+    await settle();
+    clock.advance(40);
+    void batcher.submit(3);
+    await settle();
+    expect(batches).toEqual([1]);
+    clock.advance(10);
+    await settle();
+    expect(batches).toEqual([1, 2]);
+    clock.advance(2_000);
+  });
+
+  test('does not wait once a batch is full, or the last one is done', async () => {
+    const { batcher, batches } = slow(3);
+    void batcher.submit(1);
+    await settle();
+    void batcher.submitAll([2, 3, 4, 5]);
+    await settle();
+    expect(batches).toEqual([1, 4]);
+    clock.advance(990);
+    void batcher.submit(6);
+    await settle();
+    expect(batches).toEqual([1, 4]);
+    clock.advance(10);
+    await settle();
+    expect(batches).toEqual([1, 4, 1]);
+    clock.advance(2_000);
   });
 });

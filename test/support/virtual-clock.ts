@@ -56,6 +56,12 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => this.#watchers.push({ count, resolve }));
   }
 
+  /** When the next sleeper wakes; undefined while nobody sleeps. */
+  get nextWake(): number | undefined {
+    const times = [...this.#sleepers].map(({ until }) => until);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
   /** Moves time on and wakes, in the order of their times, all whose time has come. */
   advance(ms: number): void {
     const end = this.#now + ms;

@@ -1,20 +1,22 @@
 import type { Transferable } from 'node:worker_threads';
 import { MillraceError } from '../../errors/millrace-error.js';
-import { startWorkerThread, type WorkerThread } from './worker-thread.js';
+import { openProcessPort } from './process-port.js';
+import { openThreadPort } from './thread-port.js';
+import { startWorker, type Worker } from './worker.js';
 
 /**
- * A pool of worker threads that host service modules. Threads start when there is work for them, and one that ends is
- * replaced at the next call. An idle pool does not keep the process alive.
+ * A pool of workers, threads or processes, that host service modules. Workers start when there is work for them, and one
+ * that ends is replaced at the next call. An idle pool does not keep the process alive.
  */
 export interface WorkerPool {
-  /** Threads at most, and so calls that run at once. */
+  /** Workers at most, and so calls that run at once. */
   readonly size: number;
   /**
    * @param module a service module: an ES module that exports `create` (see `ServiceModule`)
    * @param options what `create` is given: a structured clone of it
    */
   service(module: URL, options: unknown): WorkerService;
-  /** Refuses new calls, rejects those not yet sent with `aborted`, waits for those under way, ends the threads. */
+  /** Refuses new calls, rejects those not yet sent with `aborted`, waits for those under way, ends the workers. */
   close(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ export interface WorkerService {
   /**
    * Runs `method` on the first idle worker; calls start in the order in which they were made. One call runs at a time on
    * each worker. A call that has been sent is not cut off by its signal.
-   * @throws MillraceError what the service threw; `worker_crashed` when the thread ended before it answered; `aborted`
+   * @throws MillraceError what the service threw; `worker_crashed` when the worker ended before it answered; `aborted`
    * when the pool closed first; the signal's reason when it aborted before the call was sent
    */
   call<Result>(method: string, payload: unknown, options?: CallOptions): Promise<Result>;
@@ -32,7 +34,7 @@ export interface WorkerService {
 }
 
 export interface CallOptions {
-  /** Buffers of the payload that move to the worker instead of being copied. */
+  /** Buffers of the payload that move to a thread instead of being copied; to a process they are copied. */
   readonly transfer?: readonly Transferable[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,12 +42,20 @@ export interface CallOptions {
 export interface WorkerPoolOptions {
   /** From 1. */
   readonly size: number;
+  /** @default 'thread' */
+  readonly isolation?: Isolation;
 }
+
+/**
+ * Where workers live. A native crash in a thread takes the whole daemon along; in a process it ends only the call that
+ * it ran, at the price of some 50 MB a worker and of copying what a thread would be handed.
+ */
+export type Isolation = 'thread' | 'process';
 
 interface Waiting {
   /** It may only be sent to an idle worker: it hands over buffers, or was sent in vain before. */
   alone: boolean;
-  send(thread: WorkerThread): Promise<void>;
+  send(worker: Worker): Promise<void>;
   reject(error: unknown): void;
 }
 
@@ -58,10 +68,11 @@ const graceMs = 10_000;
  */
 const shortMs = 20;
 
-export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
+export function createWorkerPool({ size, isolation = 'thread' }: WorkerPoolOptions): WorkerPool {
   if (!Number.isInteger(size) || size < 1)
-    throw new MillraceError('config_invalid', `A worker pool has 1 thread or more, not ${size}.`);
-  const threads = new Set<WorkerThread>();
+    throw new MillraceError('config_invalid', `A worker pool has 1 worker or more, not ${size}.`);
+  const open = isolation === 'thread' ? openThreadPort : openProcessPort;
+  const workers = new Set<Worker>();
   const waiting: Waiting[] = [];
   /** Calls made and not settled, with the service that they are for. */
   const calls = new Map<Promise<unknown>, number>();
@@ -69,25 +80,28 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
   let services = 0;
   let closed: Promise<void> | undefined;
 
-  function threadFor({ alone }: Waiting): WorkerThread | undefined {
-    for (const thread of threads) if (thread.owed === 0) return thread;
-    if (threads.size < size) {
-      started += 1;
-      const thread = startWorkerThread(`millrace-${started}`, () => threads.delete(thread));
-      threads.add(thread);
-      return thread;
+  function workerFor({ alone }: Waiting): Worker | undefined {
+    for (const worker of workers) if (worker.owed === 0) return worker;
+    if (workers.size < size) {
+      const name = `millrace-${++started}`;
+      const worker = startWorker(
+        (listener) => open(name, listener),
+        () => workers.delete(worker),
+      );
+      workers.add(worker);
+      return worker;
     }
     if (alone) return undefined;
-    for (const thread of threads) if (thread.owed === 1 && thread.lastMs < shortMs) return thread;
+    for (const worker of workers) if (worker.owed === 1 && worker.lastMs < shortMs) return worker;
     return undefined;
   }
 
   function dispatch() {
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const thread = threadFor(next);
-      if (thread === undefined) return;
+      const worker = workerFor(next);
+      if (worker === undefined) return;
       waiting.shift();
-      void next.send(thread).finally(dispatch);
+      void next.send(worker).finally(dispatch);
     }
   }
 
@@ -102,11 +116,11 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
       const result = new Promise<Result>((resolve, reject) => {
         const entry: Waiting = {
           alone: transfer.length > 0,
-          async send(thread) {
+          async send(worker) {
             signal?.removeEventListener('abort', onAbort);
             try {
-              if (!thread.knows(id)) thread.define(id, module.href, options);
-              const end = await thread.call(id, method, payload, transfer);
+              if (!worker.knows(id)) worker.define(id, module.href, options);
+              const end = await worker.call(id, method, payload, transfer);
               if (end.done) resolve(end.value as Result);
               else again();
             } catch (error) {
@@ -145,7 +159,7 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
       release() {
         released ??= (async () => {
           await Promise.allSettled([...calls].flatMap(([call, of]) => (of === id ? [call] : [])));
-          await Promise.allSettled([...threads].map((thread) => thread.release(id)));
+          await Promise.allSettled([...workers].map((worker) => worker.release(id)));
         })();
         return released;
       },
@@ -159,7 +173,7 @@ export function createWorkerPool({ size }: WorkerPoolOptions): WorkerPool {
       closed ??= (async () => {
         for (const entry of waiting.splice(0)) entry.reject(poolClosed());
         await Promise.allSettled(calls.keys());
-        await Promise.all([...threads].map((thread) => thread.close(graceMs)));
+        await Promise.all([...workers].map((worker) => worker.close(graceMs)));
       })();
       return closed;
     },

@@ -32,6 +32,13 @@ export async function create(options: FixtureOptions, resources: Resources): Pro
           cause: new Error('inner'),
         });
       },
+      pid: () => ({ value: process.pid }),
+      /** Vectors of two components; a text that says so ends the worker. */
+      embed: async (texts: readonly string[]) => {
+        await sleep(5);
+        if (texts.includes('poison')) process.exit(3);
+        return { value: texts.map((text) => Float32Array.of(text.length, 1)) };
+      },
       exit: () => process.exit(3),
       uncaught: () => {
         setTimeout(() => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchingOptions } from '../../batching-options.js';
 
 /** Options of the `onnx` handler. */
 export const onnxOptions = z.strictObject({
@@ -30,6 +31,9 @@ export const onnxOptions = z.strictObject({
     .describe(
       'Threads of each worker inside one batch. Default: the cores that the workers leave over, at least 1; more workers with one thread each are faster than the reverse.',
     ),
+  batching: batchingOptions
+    .optional()
+    .describe('Bounds for the size of batches, which is found at run time. The defaults suit most.'),
   prompts: z
     .strictObject({
       document: z.string().optional().describe('Put before every text that is stored.'),

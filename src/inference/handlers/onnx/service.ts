@@ -41,6 +41,8 @@ export interface OnnxVectors {
   readonly vectors: Float32Array;
   /** Texts that were cut at `maxTokens`. */
   readonly truncated: number;
+  /** Time that it took, in ms. */
+  readonly ms: number;
 }
 
 /** Some words, for the first run of a model. */
@@ -56,9 +58,10 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
 
   const embed = async (texts: OnnxTexts): Promise<OnnxVectors> => {
+    const began = performance.now();
     const batch = padBatch(texts.map(idsOf), special, maxTokens);
     const vectors = poolVectors(await session.run(batch), batch, pooling, normalize);
-    return { vectors, truncated: batch.truncated };
+    return { vectors, truncated: batch.truncated, ms: performance.now() - began };
   };
 
   return {

@@ -1,0 +1,101 @@
+import type { BatchLimit, BatchQueue, Sized } from './batch-queue.js';
+import { Fifo } from './fifo.js';
+
+interface Waiting<Item> {
+  readonly item: Item;
+  /** Batches taken before it came. */
+  readonly age: number;
+}
+
+interface SameSize<Item> {
+  readonly size: number;
+  readonly waiting: Fifo<Waiting<Item>>;
+}
+
+/**
+ * Batches of similar sizes, for work that is padded to the largest of its batch: a batch costs its count times that. Each
+ * batch is taken around the oldest item, so that nothing waits for ever; the age of an item is counted in batches, and of
+ * equally old ones the largest leads, so that a backlog drains from the largest down, nearly without padding.
+ *
+ * A batch costs a look at each size that occurs, however many items wait.
+ */
+export class QueueBySize<Item extends Sized> implements BatchQueue<Item> {
+  /** Sizes that occur, ascending. */
+  #sizes: SameSize<Item>[] = [];
+  #taken = 0;
+  #length = 0;
+  #size = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(item: Item): void {
+    const at = this.#placeOf(item.size);
+    if (this.#sizes[at]?.size !== item.size)
+      this.#sizes.splice(at, 0, { size: item.size, waiting: new Fifo() });
+    this.#sizes[at]!.waiting.push({ item, age: this.#taken });
+    this.#length += 1;
+    this.#size += item.size;
+  }
+
+  take(limit: BatchLimit): Item[] {
+    if (this.#length === 0) return [];
+    const batch: Item[] = [];
+    const at = this.#oldest();
+    const { size } = this.#sizes[at]!;
+    let [low, high] = [at, at];
+    const room = (largest: number) =>
+      Math.min(limit.items, Math.max(1, Math.floor(limit.cost / largest))) - batch.length;
+    this.#move(at, room(size), batch);
+    for (;;) {
+      const [shorter, longer] = [this.#sizes[low - 1], this.#sizes[high + 1]];
+      const longerIsNearer =
+        longer !== undefined && (shorter === undefined || longer.size - size <= size - shorter.size);
+      const largest = this.#sizes[high]!.size;
+      if (longerIsNearer && room(longer.size) > 0) this.#move(++high, room(longer.size), batch);
+      else if (shorter !== undefined && room(largest) > 0) this.#move(--low, room(largest), batch);
+      else break;
+    }
+    this.#sizes = this.#sizes.filter(
+      ({ waiting }, index) => index < low || index > high || waiting.length > 0,
+    );
+    this.#taken += 1;
+    return batch;
+  }
+
+  costOf(batch: readonly Item[]): number {
+    return batch.length * batch.reduce((most, { size }) => Math.max(most, size), 0);
+  }
+
+  #move(at: number, count: number, batch: Item[]): void {
+    const { size, waiting } = this.#sizes[at]!;
+    const moved = Math.min(count, waiting.length);
+    for (let left = moved; left > 0; left -= 1) batch.push(waiting.shift()!.item);
+    this.#length -= moved;
+    this.#size -= moved * size;
+  }
+
+  /** Where the oldest item is; of several, the largest. */
+  #oldest(): number {
+    let best = this.#sizes.length - 1;
+    for (let at = best - 1; at >= 0; at -= 1)
+      if (this.#sizes[at]!.waiting.first!.age < this.#sizes[best]!.waiting.first!.age) best = at;
+    return best;
+  }
+
+  /** Where this size is, or belongs. */
+  #placeOf(size: number): number {
+    let [low, high] = [0, this.#sizes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#sizes[middle]!.size < size) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
