@@ -4,19 +4,16 @@ import type { ChunkWrite, LedgerEntry } from '../contracts/sink.js';
 import type { Document } from '../elements/document.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
-import type { EmbeddedPassage, TokenPassage } from '../transforms/chunk/packed-passages.js';
+import type { Chunker } from '../transforms/chunk/pooled-chunker.js';
 import type { Embedding } from '../transforms/embed.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
 
 /** The part of a chain that makes chunks with vectors of a text. */
-export interface ModelChain {
+export interface ModelChain extends Chunker {
   /** Components of a vector. */
   readonly width: number;
-  chunk(text: string): Promise<readonly TokenPassage[]>;
   embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
-  /** Both at once, for a document none of whose vectors can be kept; where the model allows it. Vectors are unchecked. */
-  readonly chunkAndEmbed: ((text: string) => Promise<readonly EmbeddedPassage[]>) | undefined;
 }
 
 export interface ChunkAndEmbedContext {
@@ -48,15 +45,15 @@ export async function chunkAndEmbed(
 
 async function embedAll(
   document: Document,
-  chunkAndEmbed: NonNullable<ModelChain['chunkAndEmbed']>,
+  chunkAndEmbed: NonNullable<Chunker['chunkAndEmbed']>,
   { pipeline, chain, maxChunks, enter }: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
   enter('chunk');
-  const passages = await chunkAndEmbed(document.text);
+  const { passages, vectors } = await chunkAndEmbed(document.text);
   checkCount(document, passages.length, maxChunks);
   enter('embed');
   const chunks = makeChunks(pipeline, document, passages).map((chunk, at): ChunkWrite => {
-    const { vector } = passages[at]!;
+    const vector = vectors[at];
     const error = checkVector(vector, chain.width);
     if (error !== undefined) throw error;
     return { chunk, vector };
@@ -70,14 +67,14 @@ async function embedMissing(
   { pipeline, chain, sink, maxChunks, enter }: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
   enter('chunk');
-  const passages = await chain.chunk(document.text);
+  const { passages, ids } = await chain.chunk(document.text);
   checkCount(document, passages.length, maxChunks);
   const chunks = makeChunks(pipeline, document, passages);
   const held = mayHold && chunks.length > 0 ? await sink.held(chunks.map(({ id }) => id)) : none;
   enter('embed');
   const missing: EmbedText[] = [];
   chunks.forEach(({ id, embeddedText: text }, at) => {
-    if (!held.has(id)) missing.push({ text, ids: passages[at]!.ids });
+    if (!held.has(id)) missing.push({ text, ids: ids[at]! });
   });
   const embeddings = await chain.embed(missing);
   let used = 0;

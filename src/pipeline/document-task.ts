@@ -9,7 +9,6 @@ import { MillraceError } from '../errors/millrace-error.js';
 import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
 import { chunkAndEmbed, type ModelChain } from './chunk-and-embed.js';
-import type { Embedding } from '../transforms/embed.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain extends ModelChain {

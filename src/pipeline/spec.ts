@@ -38,7 +38,8 @@ export interface EnrichSpec {
 
 export interface LimitsSpec {
   readonly elements: number;
-  readonly bytes: number;
+  /** Absent: by the number of workers. */
+  readonly bytes?: number | undefined;
   readonly maxItemBytes: number;
   readonly maxChunks: number;
 }

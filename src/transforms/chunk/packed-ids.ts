@@ -16,11 +16,12 @@ export function packIds(lists: readonly Int32Array[]): PackedIds {
 }
 
 /** Gives the lists back one after another, as views. */
-export function idsReader({ ids, counts }: PackedIds): (index: number) => Int32Array {
+export function idsReader({ ids, counts }: PackedIds): () => Int32Array {
+  let list = 0;
   let used = 0;
-  return (index) => {
+  return () => {
     const from = used;
-    used += counts[index]!;
+    used += counts[list++]!;
     return ids.subarray(from, used);
   };
 }

@@ -1,15 +1,5 @@
 import type { Passage } from './passage.js';
 
-/** A passage with the token ids of what the model will read. */
-export interface TokenPassage extends Passage {
-  readonly ids: Int32Array;
-}
-
-/** A passage with its vector, unchecked. */
-export interface EmbeddedPassage extends Passage {
-  readonly vector: Float32Array;
-}
-
 /**
  * Passages of several texts on their way between threads, as columns: an object each would cost more to send than the
  * passages cost to make.
@@ -55,23 +45,16 @@ function extrasOf({ headings = [], prefix }: Passage): Extras {
   return { ...(headings.length > 0 && { headings }), ...(prefix !== undefined && { prefix }) };
 }
 
-/** The passages of each text, in order; `add` gives what else the passage at an index over all texts has. */
-export function unpackPassages<More extends object>(
-  { passages, table, extras }: PackedPassages,
-  add: (index: number) => More,
-): (Passage & More)[][] {
+/** The passages of each text, in order. */
+export function unpackPassages({ passages, table, extras }: PackedPassages): Passage[][] {
   const given = JSON.parse(extras) as Extras[];
-  let index = 0;
-  return Array.from(passages, (count) =>
-    Array.from({ length: count }, () => {
-      const at = index * columns;
-      return {
-        start: table[at]!,
-        end: table[at + 1]!,
-        tokens: table[at + 2]!,
-        ...given[table[at + 3]!],
-        ...add(index++),
-      };
-    }),
-  );
+  let at = 0;
+  return Array.from(passages, (count) => {
+    const unpacked = new Array<Passage>(count);
+    for (let index = 0; index < count; index += 1, at += columns) {
+      const { headings, prefix } = given[table[at + 3]!]!;
+      unpacked[index] = { start: table[at]!, end: table[at + 1]!, tokens: table[at + 2]!, headings, prefix };
+    }
+    return unpacked;
+  });
 }

@@ -6,7 +6,8 @@ import type { WorkerPool } from '../../inference/workers/pool.js';
 import type { Report } from '../../observability/events.js';
 import type { ChunkerSpec } from './chunker.js';
 import { idsReader } from './packed-ids.js';
-import { unpackPassages, type EmbeddedPassage, type TokenPassage } from './packed-passages.js';
+import { unpackPassages } from './packed-passages.js';
+import type { Passage } from './passage.js';
 import type { ChunkedTexts, ChunkServiceOptions, EmbeddedTexts } from './service.js';
 
 export interface ChunkerOptions {
@@ -14,18 +15,31 @@ export interface ChunkerOptions {
   readonly chunker: ChunkerSpec;
   readonly tokenizer: TokenizerRef;
   /** A model that can be run where texts are chunked. */
-  readonly model?: { readonly ref: InPlaceModelRef; readonly name: string; readonly width: number } | undefined;
+  readonly model?:
+    { readonly ref: InPlaceModelRef; readonly name: string; readonly width: number } | undefined;
   readonly pool: WorkerPool;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly report: Report;
 }
 
+/** The passages of a text, and of each the token ids of what the model will read. */
+export interface TokenPassages {
+  readonly passages: readonly Passage[];
+  readonly ids: readonly Int32Array[];
+}
+
+/** The passages of a text, and of each its vector, unchecked. */
+export interface EmbeddedPassages {
+  readonly passages: readonly Passage[];
+  readonly vectors: readonly Float32Array[];
+}
+
 /** Chunks texts in worker threads, those of many documents at a time. */
 export interface Chunker {
-  chunk(text: string): Promise<readonly TokenPassage[]>;
-  /** Present where the model can be run in place: chunks and vectors in one call to a worker. Vectors are unchecked. */
-  readonly chunkAndEmbed: ((text: string) => Promise<readonly EmbeddedPassage[]>) | undefined;
+  chunk(text: string): Promise<TokenPassages>;
+  /** Present where the model can be run in place: chunks and vectors in one call to a worker. */
+  readonly chunkAndEmbed: ((text: string) => Promise<EmbeddedPassages>) | undefined;
 }
 
 /** Characters of one call: some 10 ms of work, so that a long document does not keep short ones waiting behind it. */
@@ -57,8 +71,11 @@ export function createChunker(options: ChunkerOptions): Chunker {
 
   const chunking = batcher(async (texts) => {
     const packed = await service.call<ChunkedTexts>('chunk', texts, { signal });
-    const idsAt = idsReader(packed);
-    return unpackPassages(packed, (index) => ({ ids: idsAt(index) }));
+    const nextIds = idsReader(packed);
+    return unpackPassages(packed).map((passages): TokenPassages => ({
+      passages,
+      ids: passages.map(nextIds),
+    }));
   });
   const both =
     model &&
@@ -66,8 +83,11 @@ export function createChunker(options: ChunkerOptions): Chunker {
       const began = clock.now();
       const packed = await service.call<EmbeddedTexts>('chunkAndEmbed', texts, { signal });
       const { width } = model;
-      const all = unpackPassages(packed, (index) => ({
-        vector: packed.vectors.subarray(index * width, (index + 1) * width),
+      let used = 0;
+      const nextVector = () => packed.vectors.subarray(used, (used += width));
+      const all = unpackPassages(packed).map((passages): EmbeddedPassages => ({
+        passages,
+        vectors: passages.map(nextVector),
       }));
       report({ type: 'batch', lane: model.name, ...sizeOf(all), ms: clock.now() - began });
       return all;
@@ -79,13 +99,12 @@ export function createChunker(options: ChunkerOptions): Chunker {
   };
 }
 
-function sizeOf(texts: readonly (readonly EmbeddedPassage[])[]): { items: number; cost: number } {
+function sizeOf(texts: readonly EmbeddedPassages[]): { items: number; cost: number } {
   let items = 0;
   let cost = 0;
-  for (const passages of texts)
-    for (const { tokens } of passages) {
-      items += 1;
-      cost += tokens;
-    }
+  for (const { passages } of texts) {
+    items += passages.length;
+    for (const { tokens } of passages) cost += tokens;
+  }
   return { items, cost };
 }

@@ -17,11 +17,11 @@ it('gives each passage the token ids of its own text, heading prefix or not', as
     const service = await create({ chunker, tokenizer }, resources);
     const { value } = await service.methods['chunk']!([text] as never);
     const chunked = value as ChunkedTexts;
-    const idsAt = idsReader(chunked);
-    const passages = unpackPassages(chunked, (index) => ({ ids: idsAt(index) }))[0]!;
+    const nextIds = idsReader(chunked);
+    const passages = unpackPassages(chunked)[0]!;
     expect(passages.some(({ prefix }) => prefix !== undefined)).toBe(headingPrefix);
-    for (const { prefix = '', start, end, ids: own } of passages) {
-      expect([...own]).toEqual([...ids(prefix + text.slice(start, end))]);
+    for (const { prefix = '', start, end } of passages) {
+      expect([...nextIds()]).toEqual([...ids(prefix + text.slice(start, end))]);
     }
   }
 });
