@@ -135,7 +135,7 @@ async function readyChunks(texts: readonly string[], workers: number) {
   const { tokenizer } = embedder;
   const splitter = createChunker({
     chunker,
-    tokenizer,
+    tokenizer: tokenizer!,
     pool,
     clock: systemClock,
     signal,

@@ -24,7 +24,7 @@ async function measureAll(options: EvalOptions, pool: WorkerPool): Promise<Repor
   const corpora = readCorpora(options.data);
   const { bundled, minilm } = await openModels(root, pool, options.withoutMinilm);
   const resources = createResourceTable().lease();
-  const tokenizer = await loadTokenizer(bundled.tokenizer, resources);
+  const tokenizer = await loadTokenizer(bundled.tokenizer!, resources);
   const retrievers = [
     denseRetriever('bundled', bundled),
     ...(minilm === undefined ? [] : [denseRetriever('minilm', minilm)]),

@@ -2,14 +2,14 @@
 export interface ModelIdentity {
   /** For people: `bundled`, a folder's name, or a hub id. Not part of the digest. */
   readonly name: string;
-  /** SHA-256 of the weights file, hex. */
+  /** SHA-256 of the weights file, hex; of a remote model what it is called there. */
   readonly weights: string;
-  /** SHA-256 of the tokenizer file, hex. */
+  /** SHA-256 of the tokenizer file, hex; `remote` where the server tokenises. */
   readonly tokenizer: string;
   /** Revision on the hub, where the model comes from one. Not part of the digest: the weights are. */
   readonly revision?: string;
-  readonly pooling: 'mean' | 'cls' | 'max' | 'last';
-  /** Vectors have length 1. */
+  readonly pooling: Pooling | 'remote';
+  /** Vectors have length 1: false where nobody promises it. */
   readonly normalize: boolean;
   /** Put before every text, by role. */
   readonly prompts: { readonly document: string; readonly query: string };
@@ -18,6 +18,9 @@ export interface ModelIdentity {
   readonly dtype: string;
 }
 
+/** How token vectors become one vector. */
+export type Pooling = 'mean' | 'cls' | 'max' | 'last';
+
 /** Documents and queries may be given different prompts. */
 export type TextRole = 'document' | 'query';
 
@@ -25,7 +28,7 @@ export type TextRole = 'document' | 'query';
 export interface EmbedText {
   readonly text: string;
   /** Token ids of `text` by the model's own tokenizer, special tokens and prompt excluded. */
-  readonly ids?: Int32Array;
+  readonly ids?: Int32Array | undefined;
 }
 
 /** Where a worker thread finds a tokenizer: plain data. */
@@ -47,10 +50,17 @@ export interface InPlaceModelRef {
   readonly options: unknown;
 }
 
-/** A loaded model that turns texts into vectors. Its work runs in worker threads. */
+/** Stands in for a tokenizer that is not known: texts are measured by their bytes. */
+export interface ByteMeasure {
+  /** From 1. */
+  readonly bytesPerToken: number;
+}
+
+/** A loaded model that turns texts into vectors, in worker threads or behind an address. */
 export interface EmbeddingModel {
   readonly identity: ModelIdentity;
-  readonly tokenizer: TokenizerRef;
+  /** undefined: not known; `maxTokens` is then a bound on the bytes of a text. */
+  readonly tokenizer: TokenizerRef | undefined;
   /** Most tokens of one text: the model's limit less its special tokens and its document prompt. */
   readonly maxTokens: number;
   /** A text's vector does not depend on the batch it is in. */

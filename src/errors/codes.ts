@@ -15,8 +15,18 @@ export const errorCodes = [
   'model_unsupported',
   /** A runtime that the handler needs is not installed. */
   'runtime_missing',
+  /** A device that a model shall run on is not there, or its libraries are not. */
+  'device_unavailable',
+  /** A model asks for more memory or threads than this machine, or the configured limit, gives. */
+  'resources_insufficient',
   /** The model hub or another remote service could not be reached or answered with a passing error. */
   'remote_unavailable',
+  /** A remote service refuses this key, token or model: no call to it can pass until somebody mends that. */
+  'remote_refused',
+  /** A remote service has had enough calls for now. */
+  'rate_limited',
+  /** A remote service cannot serve this one text, while it serves others. */
+  'remote_failed',
   /** The source as a whole cannot be read (a root folder that cannot be listed). */
   'source_unavailable',
   /** One item of the source cannot be read. */

@@ -24,7 +24,13 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   model_corrupt: stop,
   model_unsupported: stop,
   runtime_missing: stop,
+  device_unavailable: stop,
+  resources_insufficient: stop,
   remote_unavailable: outage,
+  // Its lane waits for the operator; other lanes go on.
+  remote_refused: { action: 'pause', delaysMs: [5_000, 30_000, 60_000] },
+  rate_limited: outage,
+  remote_failed: { action: 'retry', delaysMs: [200, 1_000, 4_000], then: 'fail' },
   source_unavailable: stop,
   item_unreadable: fail,
   item_malformed: fail,

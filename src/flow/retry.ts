@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Clock } from '../contracts/context.js';
+import type { Chance } from './chance.js';
 import { errorPolicy } from './error-policy.js';
 
 export interface RetryOptions {
@@ -7,13 +8,17 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Gives up after this many tries, outages too. Default: the policy alone decides. */
   readonly maxTries?: number;
+  /** Spreads the waits of many callers: each is up to a quarter longer. Default: no spread. */
+  readonly chance?: Chance | undefined;
   /** Called before each wait. `pausing` tells an outage, which has no last try, from a short retry. */
   onRetry?(retry: { error: MillraceError; attempt: number; delayMs: number; pausing: boolean }): void;
   /** Called once when a call passes after it had failed. */
   onRecovered?(): void;
 }
 
-/** Makes a call again by the error policy. Rejects with the last error, or the signal's reason while it waits. */
+/**
+ * Makes a call again by the error policy, and never before the time that the error itself asks for. Rejects with the last error, or the signal's reason while it waits.
+ */
 export async function retry<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, signal, maxTries = Infinity } = options;
   for (let attempt = 1; ; attempt += 1) {
@@ -25,7 +30,7 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
     } catch (thrown) {
       signal.throwIfAborted();
       const error = MillraceError.from(thrown);
-      const delayMs = delayBefore(error, attempt);
+      const delayMs = delayBefore(error, attempt, options.chance);
       if (delayMs === undefined || attempt >= maxTries) throw error;
       options.onRetry?.({ error, attempt, delayMs, pausing: errorPolicy[error.code].action === 'pause' });
       await clock.sleep(delayMs, signal);
@@ -33,9 +38,11 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-function delayBefore(error: MillraceError, attempt: number): number | undefined {
+function delayBefore(error: MillraceError, attempt: number, chance: Chance = () => 0): number | undefined {
   const policy = errorPolicy[error.code];
-  if (policy.action === 'retry') return policy.delaysMs[attempt - 1];
-  if (policy.action === 'pause') return policy.delaysMs[Math.min(attempt, policy.delaysMs.length) - 1];
-  return undefined;
+  if (policy.action !== 'retry' && policy.action !== 'pause') return undefined;
+  const last = policy.action === 'pause' ? Math.min(attempt, policy.delaysMs.length) : attempt;
+  const delayMs = policy.delaysMs[last - 1];
+  if (delayMs === undefined) return undefined;
+  return Math.max(delayMs, error.retryAfterMs ?? 0) * (1 + chance() / 4);
 }

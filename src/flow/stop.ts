@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Clock } from '../contracts/context.js';
 
@@ -12,6 +13,8 @@ export class Stop {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    // Every call under way listens; Node takes more than ten for a leak.
+    setMaxListeners(0, this.draining, this.aborting);
   }
 
   /** Aborts when nothing more shall be read. */

@@ -1,6 +1,11 @@
-import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import { join } from 'node:path';
+import type { Clock } from '../contracts/context.js';
+import type { EmbeddingModel, TokenizerRef } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { systemChance, type Chance } from '../flow/chance.js';
+import { systemClock } from '../flow/system-clock.js';
 import type { HubModelOptions } from './models/hub-model.js';
+import { resolveModel } from './models/resolve-model.js';
 import { loadModelFiles } from './load-model-files.js';
 import type { ModelSpec } from './model-spec.js';
 import type { WorkerPool } from './workers/pool.js';
@@ -10,6 +15,10 @@ export interface LoadModelOptions extends HubModelOptions {
   readonly pool: WorkerPool;
   /** Folder that a relative model path refers to. */
   readonly baseFolder: string;
+  /** Time of remote models. Default: the machine's own. */
+  readonly clock?: Clock;
+  /** Spreads the waits for remote models. Default: the machine's own. */
+  readonly chance?: Chance;
 }
 
 /**
@@ -42,7 +51,33 @@ export async function loadEmbeddingModel(
       ...(onNotice === undefined ? {} : { onNotice }),
     });
   }
-  throw new MillraceError('config_invalid', 'A model names one handler: static or onnx', {
+  if (spec.openai !== undefined) {
+    const { createOpenAiModel } = await import('./handlers/openai/create-openai-model.js');
+    const { tokenizer } = spec.openai;
+    const { clock = systemClock, chance = systemChance, signal } = options;
+    return createOpenAiModel({
+      options: spec.openai,
+      tokenizer: tokenizer === undefined ? undefined : await remoteTokenizer(tokenizer, options),
+      clock,
+      chance,
+      signal,
+      ...(onNotice === undefined ? {} : { onNotice }),
+    });
+  }
+  throw new MillraceError('config_invalid', 'A model names one handler: static, onnx or openai', {
     hint: 'Write, for example, static: { model: bundled }.',
   });
+}
+
+/** Of the model behind an address only the tokenizer is wanted here. */
+async function remoteTokenizer(model: string, options: LoadModelOptions): Promise<TokenizerRef> {
+  const file = 'tokenizer.json';
+  const select = (paths: readonly string[]) => {
+    if (paths.includes(file)) return [file];
+    throw new MillraceError('model_unsupported', `The tokenizer ${model} has no ${file}`, {
+      hint: 'Name the folder or the hub id of a model with a tokenizer.json, or leave tokenizer out.',
+    });
+  };
+  const { path, files } = await resolveModel(model, { ...options, select });
+  return { file: join(path, file), digest: files.get(file)!.sha256 };
 }

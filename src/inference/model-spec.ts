@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { onnxOptions } from './handlers/onnx/options.js';
+import { openAiOptions } from './handlers/openai/options.js';
 import { staticOptions } from './handlers/static/options.js';
 
 const handlers = {
@@ -7,6 +8,9 @@ const handlers = {
     .optional()
     .describe('Averages token vectors: some 100 times faster than a transformer, and less exact.'),
   onnx: onnxOptions.optional().describe('Runs a sentence-transformers model by ONNX Runtime.'),
+  openai: openAiOptions
+    .optional()
+    .describe('Asks an OpenAI-compatible API: OpenAI, a local server, or `millrace serve`.'),
 };
 
 /** A model as the configuration names it: one handler with its options. */

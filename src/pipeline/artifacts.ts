@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Artifacts } from '../contracts/artifacts.js';
-import type { ModelIdentity } from '../contracts/embedding-model.js';
+import type { ByteMeasure, ModelIdentity, TokenizerRef } from '../contracts/embedding-model.js';
 import { canonicalJson } from '../elements/canonical-json.js';
 import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -26,6 +26,7 @@ const artifactName = 'chain';
 export function describeChain(
   spec: PipelineSpec,
   chunker: ChunkerSpec,
+  measure: TokenizerRef | ByteMeasure,
   identity: ModelIdentity,
 ): ChainArtifact {
   return {
@@ -33,10 +34,11 @@ export function describeChain(
     chain: {
       enrich: spec.enrich.map(({ name, version }) => ({ name, version })),
       chunk: asJson(chunker),
+      ...chunkMeasure(measure, identity),
       model: identityDigest(identity),
     },
     identity,
-    embed: asJson(spec.embed),
+    embed: withoutSecrets(spec.embed),
   };
 }
 
@@ -79,6 +81,22 @@ export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: St
     `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
     { hint: `Set these back, or fill a new store (another sink path, schema or pipeline name)${cost}.` },
   );
+}
+
+/** A local model's identity holds its tokenizer already. */
+function chunkMeasure(
+  measure: TokenizerRef | ByteMeasure,
+  { tokenizer }: ModelIdentity,
+): { measure?: string } {
+  if ('bytesPerToken' in measure) return { measure: `${measure.bytesPerToken} bytes a token` };
+  return measure.digest === tokenizer ? {} : { measure: measure.digest };
+}
+
+/** The store is read by others than those who may use the key. */
+function withoutSecrets({ openai, ...local }: PipelineSpec['embed']): Json {
+  if (openai === undefined) return asJson(local);
+  const { apiKey: _key, headers: _headers, ...told } = openai;
+  return asJson({ openai: told });
 }
 
 function asJson(value: unknown): Json {

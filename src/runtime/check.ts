@@ -6,6 +6,7 @@ import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
 import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
+import { measureOf } from '../pipeline/measure-of.js';
 import { fitToModel } from '../pipeline/fit-to-model.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { openModel, openPool } from './open-model.js';
@@ -42,11 +43,10 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       const store = await openStore(spec, context);
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
-      if (model !== undefined)
-        agreesWith(
-          stored,
-          describeChain(spec, fitToModel(spec.chunk, model, context.report), model.identity),
-        );
+      if (model !== undefined) {
+        const fitted = fitToModel(spec.chunk, model, context.report);
+        agreesWith(stored, describeChain(spec, fitted, measureOf(fitted, model), model.identity));
+      }
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;
     });

@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { systemChance } from '../flow/chance.js';
 import { Gate } from '../flow/gate.js';
 import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
@@ -14,6 +15,7 @@ import type { Chain } from '../pipeline/document-task.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createChunker } from '../transforms/chunk/pooled-chunker.js';
 import { fitToModel } from '../pipeline/fit-to-model.js';
+import { measureOf } from '../pipeline/measure-of.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { openModel, openPool } from './open-model.js';
@@ -77,7 +79,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const pool = openPool(spec, context);
     const model = await openModel(spec.embed, spec, pool, context, stop.draining);
     const fitted = fitToModel(spec.chunk, model, report);
-    const artifact = describeChain(spec, fitted, model.identity);
+    const measure = measureOf(fitted, model);
+    const artifact = describeChain(spec, fitted, measure, model.identity);
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
@@ -87,14 +90,21 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const signal = stop.aborting;
     const chunker = createChunker({
       chunker: fitted,
-      tokenizer: model.tokenizer,
+      tokenizer: measure,
       model: model.inPlace && { ref: model.inPlace, name: model.identity.name, width },
       pool,
       clock,
       signal,
       report,
     });
-    const embedder = createEmbedder({ model, role: 'document', clock, signal, report });
+    const embedder = createEmbedder({
+      model,
+      role: 'document',
+      clock,
+      chance: systemChance,
+      signal,
+      report,
+    });
     const chain: Chain = {
       enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
         createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),

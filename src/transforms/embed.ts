@@ -3,6 +3,7 @@ import type { Batching, EmbeddingModel, EmbedText, TextRole } from '../contracts
 import { MillraceError } from '../errors/millrace-error.js';
 import { BatchBudget } from '../flow/batch-budget.js';
 import { Batcher } from '../flow/batcher.js';
+import type { Chance } from '../flow/chance.js';
 import { retry } from '../flow/retry.js';
 import { checkVector } from '../inference/check-vector.js';
 import type { Report } from '../observability/events.js';
@@ -11,6 +12,8 @@ export interface EmbedderOptions {
   readonly model: EmbeddingModel;
   readonly role: TextRole;
   readonly clock: Clock;
+  /** Spreads the waits of many daemons on one service. Default: no spread. */
+  readonly chance?: Chance | undefined;
   readonly signal: AbortSignal;
   readonly report: Report;
 }
@@ -32,11 +35,12 @@ export interface Embedding {
 /** Characters of a token, on average, where a text's tokens are not counted yet. */
 const charactersPerToken = 4;
 
-export function createEmbedder({ model, role, clock, signal, report }: EmbedderOptions): Embedder {
+export function createEmbedder({ model, role, clock, chance, signal, report }: EmbedderOptions): Embedder {
   const lane = model.identity.name;
   const embedBatch = (texts: readonly EmbedText[]) =>
     retry(() => model.embed(texts, role, signal), {
       clock,
+      chance,
       signal,
       onRetry: (event) => report({ type: 'retry', lane, ...event }),
       onRecovered: () => report({ type: 'recovered', lane }),

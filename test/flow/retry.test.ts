@@ -85,4 +85,18 @@ describe('retry', () => {
     });
     expect(told).toEqual(['retry 1 true', 'retry 2 true', 'recovered']);
   });
+
+  test('waits at least as long as the error asks, and spreads many callers', async () => {
+    const clock = instantClock();
+    const error = new MillraceError('rate_limited', 'enough', { retryAfterMs: 2_000 });
+    await retry(failing(3, error), { clock, signal, chance: () => 0.5 });
+    expect(clock.slept).toEqual([2_250, 2_250, 2_250]);
+  });
+
+  test('a policy with few tries keeps its count whatever the error asks', async () => {
+    const clock = instantClock();
+    const error = new MillraceError('remote_failed', 'this one', { retryAfterMs: 9_000 });
+    await expect(retry(failing(99, error), { clock, signal })).rejects.toBe(error);
+    expect(clock.slept).toEqual([9_000, 9_000, 9_000]);
+  });
 });

@@ -89,7 +89,7 @@ describe('the spec of a model', () => {
 
   test('reports a wrong option by its path, and refuses one that does not exist', () => {
     expect(issues({ onnx: { model: 'a/b', threads: 0 } })[0]?.path).toEqual(['onnx', 'threads']);
-    expect(issues({ onnx: { model: 'a/b', device: 'cuda' } })[0]?.path).toEqual(['onnx', 'device']);
+    expect(issues({ onnx: { model: 'a/b', device: 'tpu' } })[0]?.path).toEqual(['onnx', 'device']);
     expect(issues({ onnx: { model: 'a/b', batch: 3 } })).toMatchObject([
       { code: 'unrecognized_keys', keys: ['batch'] },
     ]);

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, TokenizerRef } from '../../contracts/embedding-model.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import type { Resources } from '../workers/resources.js';
+import { createByteTokenizer } from './byte-tokenizer.js';
 import { createTokenizer } from './create-tokenizer.js';
 import { parseTokenizerFile } from './tokenizer-file.js';
 import type { Tokenizer } from './tokenizer.js';
@@ -17,7 +18,8 @@ export async function tokenizerRef(file: string): Promise<TokenizerRef> {
  * @throws MillraceError `model_not_found`; `model_corrupt` also when the file has changed since it was named;
  * `model_unsupported`
  */
-export function loadTokenizer(ref: TokenizerRef, resources: Resources): Promise<Tokenizer> {
+export function loadTokenizer(ref: TokenizerRef | ByteMeasure, resources: Resources): Promise<Tokenizer> {
+  if ('bytesPerToken' in ref) return Promise.resolve(createByteTokenizer(ref.bytesPerToken));
   return resources.share(`tokenizer ${ref.digest}`, () => readTokenizer(ref));
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../contracts/context.js';
-import type { InPlaceModelRef, TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, InPlaceModelRef, TokenizerRef } from '../../contracts/embedding-model.js';
 import { Batcher } from '../../flow/batcher.js';
 import { retry } from '../../flow/retry.js';
 import type { WorkerPool } from '../../inference/workers/pool.js';
@@ -13,7 +13,7 @@ import type { ChunkedTexts, ChunkServiceOptions, EmbeddedTexts } from './service
 export interface ChunkerOptions {
   /** With sizes that the model can take. */
   readonly chunker: ChunkerSpec;
-  readonly tokenizer: TokenizerRef;
+  readonly tokenizer: TokenizerRef | ByteMeasure;
   /** A model that can be run where texts are chunked. */
   readonly model?:
     { readonly ref: InPlaceModelRef; readonly name: string; readonly width: number } | undefined;

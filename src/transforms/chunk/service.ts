@@ -1,4 +1,4 @@
-import type { InPlaceModelRef, TokenizerRef } from '../../contracts/embedding-model.js';
+import type { ByteMeasure, InPlaceModelRef, TokenizerRef } from '../../contracts/embedding-model.js';
 import { openInPlace, type InPlaceModel } from '../../inference/in-place-model.js';
 import { loadTokenizer } from '../../inference/tokenizer/load-tokenizer.js';
 import { measureTokens } from '../../inference/tokenizer/measure-tokens.js';
@@ -13,7 +13,7 @@ import type { Passage } from './passage.js';
 
 export interface ChunkServiceOptions {
   readonly chunker: ChunkerSpec;
-  readonly tokenizer: TokenizerRef;
+  readonly tokenizer: TokenizerRef | ByteMeasure;
   /** The model, for `chunkAndEmbed`. */
   readonly model?: InPlaceModelRef | undefined;
 }

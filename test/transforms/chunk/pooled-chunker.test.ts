@@ -20,7 +20,7 @@ describe('chunking and embedding in one call', () => {
       const events: RunEvent[] = [];
       const chunker = createChunker({
         chunker: { markdown: { maxTokens: 60, headingPrefix } },
-        tokenizer: model.tokenizer,
+        tokenizer: model.tokenizer!,
         model: { ref: model.inPlace!, name: 'bundled', width: model.identity.width },
         pool,
         clock: systemClock,

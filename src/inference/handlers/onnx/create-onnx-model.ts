@@ -11,16 +11,16 @@ import { MillraceError } from '../../../errors/millrace-error.js';
 import { withOptions } from '../../batching-options.js';
 import { identityDigest } from '../../identity.js';
 import type { ModelFolder } from '../../models/model-folder.js';
-import { availableCores } from '../../workers/cores.js';
 import type { WorkerPool } from '../../workers/pool.js';
-import { onnxFiles, weightsDigest } from './model-files.js';
+import { onnxFiles, weightsBytes, weightsDigest } from './model-files.js';
 import type { OnnxOptions } from './options.js';
+import { openPlace } from './place.js';
 import { readSentenceSettings } from './sentence-settings.js';
 import type { OnnxDescription, OnnxServiceOptions, OnnxTexts, OnnxVectors } from './service.js';
 
 export interface OnnxModelParts {
   readonly folder: ModelFolder;
-  /** Each of its workers loads the model at its first batch. */
+  /** Each of its workers loads the model at its first batch, unless the model has workers of its own. */
   readonly pool: WorkerPool;
   readonly options: Omit<OnnxOptions, 'model' | 'revision'>;
   /** Hears of threads, of what the model's files did not say, and of texts that were cut (`text_truncated`). */
@@ -36,10 +36,19 @@ const cpuBatching: Batching = {
   maxTokens: 4_096,
   shareTokens: 128,
 };
+/** Not measured: large enough that a GPU is not idle between two. */
+const gpuBatching: Batching = {
+  padded: true,
+  tokens: 16_384,
+  texts: 1_024,
+  minTokens: 2_048,
+  maxTokens: 131_072,
+};
 
 /**
  * Opens a sentence-transformers ONNX export and embeds one text with it, so that a model that cannot run fails here.
- * @throws MillraceError `runtime_missing`, `model_unsupported`, `model_corrupt`, `config_invalid`, `inference_failed`
+ * @throws MillraceError `runtime_missing`, `device_unavailable`, `resources_insufficient`, `model_unsupported`,
+ * `model_corrupt`, `config_invalid`, `inference_failed`
  */
 export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingModel> {
   const { folder, pool, options, onNotice } = parts;
@@ -51,25 +60,31 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
     file: join(folder.path, 'tokenizer.json'),
     digest: folder.files.get('tokenizer.json')!.sha256,
   };
-  const cores = availableCores();
-  const threads = options.threads ?? Math.max(1, Math.floor(cores / pool.size));
-  const serviceOptions: OnnxServiceOptions = {
-    weights: [files.graph, ...files.data].map((path) => ({
-      path: join(folder.path, path),
-      sha256: folder.files.get(path)!.sha256,
-    })),
-    tokenizer,
-    pooling,
-    normalize,
-    maxTokens: settings.maxTokens,
-    threads,
-  };
-  const service = pool.service(new URL('./service.js', import.meta.url), serviceOptions);
+  const weights = [files.graph, ...files.data].map((path) => ({
+    path: join(folder.path, path),
+    sha256: folder.files.get(path)!.sha256,
+  }));
+  const { place, description } = await openPlace<OnnxDescription>(
+    {
+      model: folder.name,
+      bytes: weightsBytes(files, folder.files),
+      pool,
+      options,
+      module: new URL('./service.js', import.meta.url),
+      serviceOptions: (session): OnnxServiceOptions => ({
+        weights,
+        tokenizer,
+        pooling,
+        normalize,
+        maxTokens: settings.maxTokens,
+        session,
+      }),
+      onNotice,
+    },
+    prompts.document,
+  );
   try {
-    const { width, specialTokens, promptTokens, batchInvariant } = await service.call<OnnxDescription>(
-      'describe',
-      prompts.document,
-    );
+    const { width, specialTokens, promptTokens, batchInvariant } = description;
     const maxTokens = settings.maxTokens - specialTokens - promptTokens;
     if (maxTokens < 1) {
       throw new MillraceError(
@@ -81,7 +96,7 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
     onNotice?.({
       level: 'info',
       code: 'model_threads',
-      message: `Model ${folder.name} runs in ${pool.size} workers of ${threads} threads on ${cores} cores.`,
+      message: `Model ${folder.name} runs in ${place.summary}.`,
     });
     const identity: ModelIdentity = {
       name: folder.name,
@@ -101,21 +116,21 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
       maxTokens,
       // int8 activations are scaled by the largest value of the whole batch.
       batchInvariant: options.dtype === 'fp32' && batchInvariant,
-      concurrency: pool.size,
-      batching: withOptions(cpuBatching, options.batching),
+      concurrency: place.concurrency,
+      batching: withOptions(place.device === 'cpu' ? cpuBatching : gpuBatching, options.batching),
       async embed(texts, role, signal) {
         if (texts.length === 0) return { modelId, width, vectors: [] };
         const payload = texts.map((text) => withPrompt(text, prompts[role]));
-        const { vectors, truncated, ms } = await service.call<OnnxVectors>('embed', payload, { signal });
+        const { vectors, truncated, ms } = await place.call<OnnxVectors>('embed', payload, signal);
         if (truncated > 0) onNotice?.(cut(truncated, role, maxTokens));
         // Each has its own memory: a view that is sent to another thread would take the whole batch along.
         const rows = texts.map((_, row) => vectors.slice(row * width, (row + 1) * width));
         return { modelId, width, vectors: rows, ms };
       },
-      close: () => service.release(),
+      close: () => place.close(),
     };
   } catch (error) {
-    await service.release();
+    await place.close();
     throw error;
   }
 

@@ -50,6 +50,11 @@ export function onnxFiles(paths: readonly string[], dtype: OnnxOptions['dtype'])
   };
 }
 
+/** Bytes of the weights: what a session of the model takes at least. */
+export function weightsBytes({ graph, data }: OnnxFiles, files: ReadonlyMap<string, ModelFile>): number {
+  return [graph, ...data].reduce((sum, path) => sum + files.get(path)!.bytes, 0);
+}
+
 /** SHA-256, hex, of the weights: of the one file that holds them, else over the names and digests of all. */
 export function weightsDigest({ graph, data }: OnnxFiles, files: ReadonlyMap<string, ModelFile>): string {
   const digest = (path: string) => files.get(path)!.sha256;

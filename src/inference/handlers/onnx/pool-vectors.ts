@@ -1,4 +1,4 @@
-import type { ModelIdentity } from '../../../contracts/embedding-model.js';
+import type { Pooling } from '../../../contracts/embedding-model.js';
 import type { PaddedBatch } from './padded-batch.js';
 
 /** Token vectors of a batch: shape [rows, length, width]. */
@@ -15,7 +15,7 @@ export interface TokenVectors {
 export function poolVectors(
   { data, width }: TokenVectors,
   { rows, length, counts }: Pick<PaddedBatch, 'rows' | 'length' | 'counts'>,
-  pooling: ModelIdentity['pooling'],
+  pooling: Pooling,
   normalize: boolean,
 ): Float32Array {
   const pooled = new Float32Array(rows * width);

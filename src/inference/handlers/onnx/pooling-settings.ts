@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelIdentity } from '../../../contracts/embedding-model.js';
+import type { Pooling } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import { readJsonFile } from '../../models/read-json-file.js';
@@ -11,7 +11,7 @@ const poolingFile = z.looseObject({
 });
 
 /** Modes by their name in the file, older (a flag each) and newer (one string). */
-const modes: Readonly<Record<string, ModelIdentity['pooling']>> = {
+const modes: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_tokens: 'mean',
   pooling_mode_cls_token: 'cls',
   pooling_mode_max_tokens: 'max',
@@ -30,7 +30,7 @@ export async function readPooling(
   folder: ModelFolder,
   path: string,
   { pooling }: Pick<OnnxOptions, 'pooling'>,
-): Promise<ModelIdentity['pooling']> {
+): Promise<Pooling> {
   const file = `${path}/config.json`;
   const settings = await readJsonFile(folder, file, poolingFile);
   if (settings === undefined) {

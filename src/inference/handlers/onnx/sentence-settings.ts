@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Notice } from '../../../contracts/context.js';
-import type { ModelIdentity } from '../../../contracts/embedding-model.js';
+import type { Pooling } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import { readJsonFile } from '../../models/read-json-file.js';
@@ -9,7 +9,7 @@ import { readPooling } from './pooling-settings.js';
 
 /** How a model's token vectors become the vector of a text, from the files that sentence-transformers keeps. */
 export interface SentenceSettings {
-  readonly pooling: ModelIdentity['pooling'];
+  readonly pooling: Pooling;
   readonly normalize: boolean;
   /** Longest sequence, special tokens and prompt included. */
   readonly maxTokens: number;
@@ -58,7 +58,7 @@ export async function readSentenceSettings(
   return { pooling, normalize, maxTokens: await readLength(), prompts: await readPrompts(), notices };
 
   async function readModules(): Promise<Pick<SentenceSettings, 'pooling' | 'normalize'>> {
-    let found: ModelIdentity['pooling'] | undefined;
+    let found: Pooling | undefined;
     let normalize = false;
     for (const { type, path } of modules ?? []) {
       const kind = type.split('.').at(-1);

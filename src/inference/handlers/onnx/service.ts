@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ModelIdentity, TokenizerRef } from '../../../contracts/embedding-model.js';
+import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import { hashFile } from '../../models/file-digest.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
@@ -7,18 +7,18 @@ import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
 import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
-import { openSession } from './session.js';
+import { openSession, type SessionOptions } from './session.js';
 import { readSpecialTokens, type SpecialTokens } from './special-tokens.js';
 
 export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
   readonly weights: readonly { readonly path: string; readonly sha256: string }[];
   readonly tokenizer: TokenizerRef;
-  readonly pooling: ModelIdentity['pooling'];
+  readonly pooling: Pooling;
   readonly normalize: boolean;
   /** Longest sequence, special tokens included. */
   readonly maxTokens: number;
-  readonly threads: number;
+  readonly session: SessionOptions;
 }
 
 /** Answer of `describe`, asked with the prompts of the model. */
@@ -54,7 +54,7 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options);
-  const session = await openSession(options.weights[0]!.path, options.threads);
+  const session = await openSession(options.weights[0]!.path, options.session);
   const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
 
   const embed = async (texts: OnnxTexts): Promise<OnnxVectors> => {

@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
 
@@ -25,25 +26,36 @@ function isKnown(name: string): name is keyof typeof inputs {
 /** Names that exporters give the token vectors, shape [batch, sequence, width]. */
 const outputs = ['last_hidden_state', 'token_embeddings'] as const;
 
+export interface SessionOptions {
+  /** Threads inside one run; never the runtime's own choice, which looks at the host's cores. */
+  readonly threads: number;
+  readonly device: Device;
+  /** Which GPU, from 0. */
+  readonly deviceIndex: number;
+}
+
 /**
- * Loads an ONNX file on the CPU.
- * @param threads threads inside one run; never the runtime's own choice, which looks at the host's cores
- * @throws MillraceError `runtime_missing`, `model_corrupt`, `model_unsupported`
+ * Loads an ONNX file on a device.
+ * @throws MillraceError `runtime_missing`, `device_unavailable`, `model_corrupt`, `model_unsupported`
  */
-export async function openSession(file: string, threads: number): Promise<OnnxSession> {
+export async function openSession(
+  file: string,
+  { threads, device, deviceIndex }: SessionOptions,
+): Promise<OnnxSession> {
   const { InferenceSession, Tensor } = await importRuntime();
   let session: InferenceSession;
   try {
     session = await InferenceSession.create(file, {
-      executionProviders: ['cpu'],
+      executionProviders: [providers[device](deviceIndex)],
       graphOptimizationLevel: 'all',
       executionMode: 'sequential',
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
-      // Its log goes to stderr, and what fails is thrown as well.
       logSeverityLevel: 4,
     });
   } catch (cause) {
+    // Which of the two it was, the runtime says only in prose; a file that the CPU cannot load either shows there.
+    if (device !== 'cpu') throw unavailable(device, deviceIndex, cause);
     throw new MillraceError('model_corrupt', `onnxruntime cannot load ${file}`, {
       cause,
       hint: 'The file is damaged, lacks its external data, or uses operators of a newer runtime: fetch or export it again.',
@@ -102,9 +114,30 @@ export async function openSession(file: string, threads: number): Promise<OnnxSe
   }
 }
 
+const providers = {
+  cpu: () => 'cpu' as const,
+  cuda: (deviceId: number) => ({ name: 'cuda' as const, deviceId }),
+  webgpu: (deviceId: number) => ({ name: 'webgpu' as const, deviceId }),
+} satisfies Record<Device, (index: number) => InferenceSession.ExecutionProviderConfig>;
+
+const deviceHints = {
+  cuda: 'It needs an NVIDIA driver, CUDA 12 with cuDNN 9, and the CUDA libraries of onnxruntime-node: the README says how to get them.',
+  webgpu: 'It needs a graphics driver with Vulkan (libvulkan) on Linux.',
+};
+
+function unavailable(device: keyof typeof deviceHints, index: number, cause: unknown): MillraceError {
+  return new MillraceError('device_unavailable', `onnxruntime cannot run the model on ${device} ${index}`, {
+    cause,
+    hint: `${deviceHints[device]} To run without it: device: [${device}, cpu], or leave device out.`,
+  });
+}
+
 async function importRuntime() {
   try {
-    return await import('onnxruntime-node');
+    const runtime = await import('onnxruntime-node');
+    // What it would print is thrown as well.
+    runtime.env.logLevel = 'fatal';
+    return runtime;
   } catch (cause) {
     throw new MillraceError('runtime_missing', 'The onnx handler needs the package onnxruntime-node', {
       cause,

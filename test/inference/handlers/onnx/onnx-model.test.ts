@@ -102,7 +102,7 @@ describe('an ONNX model', () => {
     expect(model.identity).toEqual({
       name: 'tiny',
       weights: expect.stringMatching(/^[0-9a-f]{64}$/),
-      tokenizer: model.tokenizer.digest,
+      tokenizer: model.tokenizer!.digest,
       pooling: 'mean',
       normalize: false,
       prompts: { document: '', query: '' },

@@ -1,0 +1,90 @@
+import { MillraceError } from '../../../errors/millrace-error.js';
+import { Breaker } from '../../../flow/breaker.js';
+import { Gate } from '../../../flow/gate.js';
+import { RateLimiter } from '../../../flow/rate-limiter.js';
+import { postJson, type Endpoint } from './post-json.js';
+
+export interface RemoteCall<Result> {
+  /** Below the endpoint's address. */
+  readonly path: string;
+  /** JSON. */
+  readonly body: string;
+  /** Estimate; the answer's own count takes its place. */
+  readonly tokens: number;
+  /** @throws MillraceError `remote_unavailable` for an answer that is not of this API */
+  read(reply: unknown): Result;
+}
+
+export interface RemoteLaneOptions {
+  readonly endpoint: Endpoint;
+  readonly rpm?: number | undefined;
+  readonly tpm?: number | undefined;
+  readonly concurrency: number;
+  /** The smallest call there is: tells an outage from a call that the service cannot serve. */
+  readonly probe: RemoteCall<unknown>;
+}
+
+/** All calls to one model of a remote service: bounded in number, requests and tokens a minute, and in patience. */
+export interface RemoteLane {
+  /**
+   * Makes the call once.
+   * @throws MillraceError as `postJson`; `remote_unavailable` only when the service answers no other call either, else
+   * `remote_failed`; the signal's reason
+   */
+  call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result>;
+  /** Cuts off whatever is under way. */
+  close(): void;
+}
+
+const mostProbeMs = 10_000;
+
+export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
+  const { endpoint, rpm, tpm, concurrency, probe } = options;
+  const { clock } = endpoint;
+  const closing = new AbortController();
+  const gate = new Gate(concurrency, closing.signal);
+  const limiter = new RateLimiter({ requests: rpm, tokens: tpm }, clock);
+  const breaker = new Breaker({ clock, probe: answers });
+
+  async function once<Result>(call: RemoteCall<Result>, to: Endpoint, signal: AbortSignal): Promise<Result> {
+    const admission = await limiter.take(call.tokens, signal);
+    const reply = await postJson(to, call.path, call.body, signal);
+    const used = (reply as { usage?: { total_tokens?: unknown } } | null)?.usage?.total_tokens;
+    if (typeof used === 'number' && used >= 0) admission.correct(used);
+    return call.read(reply);
+  }
+
+  /** A service that refuses the probe is there all the same. */
+  async function answers(): Promise<boolean> {
+    try {
+      const timeoutMs = Math.min(endpoint.timeoutMs, mostProbeMs);
+      await once(probe, { ...endpoint, timeoutMs }, closing.signal);
+      return true;
+    } catch (error) {
+      closing.signal.throwIfAborted();
+      return MillraceError.from(error).code !== 'remote_unavailable';
+    }
+  }
+
+  return {
+    call: (call, signal) =>
+      gate.run(1, async () => {
+        if (!(await breaker.pass(signal)))
+          throw new MillraceError('remote_unavailable', `${endpoint.url} still does not answer.`);
+        try {
+          return await once(call, endpoint, signal);
+        } catch (thrown) {
+          signal.throwIfAborted();
+          const error = MillraceError.from(thrown);
+          if (error.code === 'rate_limited') breaker.hold(error.retryAfterMs ?? 0);
+          if (error.code !== 'remote_unavailable' || !(await breaker.answers(signal))) throw error;
+          throw new MillraceError('remote_failed', `${error.message} It does answer other calls.`, {
+            cause: error.cause,
+            ...(error.hint !== undefined && { hint: error.hint }),
+            retryAfterMs: error.retryAfterMs,
+          });
+        }
+      }),
+    close: () => closing.abort(new MillraceError('aborted', 'The model is closed.')),
+  };
+}
