@@ -37,8 +37,8 @@ const limitsSchema = z.strictObject({
   bytes: z
     .int()
     .min(1)
-    .default(64 * 1024 * 1024)
-    .describe('Bytes of text under way at once.'),
+    .optional()
+    .describe('Bytes of text under way at once. Default: 4 MB a worker, at least 8 MB.'),
   maxItemBytes: z
     .int()
     .min(1)

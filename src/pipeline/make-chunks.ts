@@ -3,13 +3,20 @@ import type { Document } from '../elements/document.js';
 import { textHash } from '../elements/hash.js';
 import { chunkId } from '../elements/ids.js';
 import type { Passage } from '../transforms/chunk/passage.js';
-import { passageMetadata } from '../transforms/chunk/passage-metadata.js';
+
+const none: readonly string[] = [];
 
 /** Names the passages of a document: ids, hashes, ordinals and metadata. */
 export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
   const seen = new Map<string, number>();
-  return passages.map((passage, ordinal) => {
-    const { start, end, tokens, prefix = '' } = passage;
+  let under = none;
+  let metadata = document.metadata;
+  return passages.map(({ start, end, tokens, headings = none, prefix = '', metadata: own }, ordinal) => {
+    // Neighbours under the same headings share one object.
+    if (headings !== under) {
+      under = headings;
+      metadata = headings.length === 0 ? document.metadata : { ...document.metadata, headings };
+    }
     const text = document.text.slice(start, end);
     const embeddedText = prefix + text;
     const hash = textHash(embeddedText);
@@ -25,7 +32,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
       embeddedText,
       tokens,
       hash,
-      metadata: passageMetadata(document, passage),
+      metadata: own ?? metadata,
     };
   });
 }

@@ -64,7 +64,8 @@ export interface InferSpec extends Routed<HandlerSpec> {
 
 export interface LimitsSpec {
   readonly elements: number;
-  readonly bytes: number;
+  /** Absent: by the number of workers. */
+  readonly bytes?: number | undefined;
   readonly maxItemBytes: number;
   readonly maxChunks: number;
 }

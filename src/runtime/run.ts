@@ -46,6 +46,12 @@ export interface RunOptions {
 /** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
 const unitsAWorker = 512 * 1024;
 
+/**
+ * Text under way in all for each worker, in bytes: several times what the model is given, so that look-ups and writes go
+ * on meanwhile. More only waits, and what waits long costs the collector of garbage more than it is worth.
+ */
+const bytesAWorker = 4 * 1024 * 1024;
+
 /** Some 9 seconds. */
 const startTries = 6;
 
@@ -91,6 +97,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const chunker = createChunker({
       chunker: fitted,
       tokenizer: measure,
+      model: model.inPlace && { ref: model.inPlace, name: model.identity.name, width },
       pool,
       clock,
       signal,
@@ -111,7 +118,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         const step = wireInfer(infer, inferModels, context, signal);
         return createInferDocuments({ name: infer.name, to: infer.to, step });
       }),
-      chunk: (text) => chunker.chunk(text),
+      width,
+      ...chunker,
       inferChunks: spec.chunkSteps.map((infer) =>
         createInferChunks({
           to: infer.to,
@@ -141,7 +149,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       sink: store.sink,
       failed,
       model: identityDigest(model.identity),
-      limits: spec.limits,
+      limits: { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker },
       watch,
       allowMassDeletion,
       clock,

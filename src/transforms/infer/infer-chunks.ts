@@ -3,7 +3,7 @@ import type { Document } from '../../elements/document.js';
 import { withField, type FieldPath } from '../../elements/field-path.js';
 import { cleanJson } from '../../elements/clean-json.js';
 import { cleanText } from '../../elements/text.js';
-import type { TokenPassage } from '../chunk/packed-passages.js';
+import type { TokenPassages } from '../chunk/pooled-chunker.js';
 import { passageMetadata } from '../chunk/passage-metadata.js';
 import type { ContextItem, FittedItem } from './context-service.js';
 import type { InferStep } from './infer-step.js';
@@ -19,12 +19,12 @@ export interface InferChunksOptions {
 /** A step after the chunker. The slices stay what they are: a result is metadata, or goes before the embedded text. */
 export type InferChunks = (
   document: Document,
-  passages: readonly TokenPassage[],
+  found: TokenPassages,
   enter: (stage: Stage) => void,
-) => Promise<readonly TokenPassage[]>;
+) => Promise<TokenPassages>;
 
 export function createInferChunks({ to, step, fit }: InferChunksOptions): InferChunks {
-  return async (document, passages, enter) => {
+  return async (document, { passages, ids }, enter) => {
     const subjects = passages.map((passage, ordinal) => ({
       document,
       chunk: {
@@ -34,20 +34,25 @@ export function createInferChunks({ to, step, fit }: InferChunksOptions): InferC
       },
     }));
     const results = await step(document, subjects, enter);
-    if (to !== 'context')
-      return passages.map((passage, at) => {
+    if (to !== 'context') {
+      const described = passages.map((passage, at) => {
         const result = results[at];
         if (result === undefined) return passage;
         return { ...passage, metadata: withField(subjects[at]!.chunk.metadata, to, cleanJson(result)) };
       });
+      return { passages: described, ids };
+    }
     const items = passages.map(({ prefix = '' }, at) => ({
       context: cleanText((results[at] as string | undefined) ?? '').text,
       text: prefix + subjects[at]!.chunk.text,
     }));
     const fitted = await fit(items);
-    return passages.map((passage, at) => {
-      const { prefix, tokens, ids } = fitted[at]!;
-      return { ...passage, prefix: prefix + (passage.prefix ?? ''), tokens, ids };
-    });
+    return {
+      passages: passages.map((passage, at) => {
+        const { prefix, tokens } = fitted[at]!;
+        return { ...passage, prefix: prefix + (passage.prefix ?? ''), tokens };
+      }),
+      ids: fitted.map((one) => one.ids),
+    };
   };
 }
