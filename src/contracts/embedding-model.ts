@@ -39,6 +39,17 @@ export interface TokenizerRef {
   readonly digest: string;
 }
 
+/**
+ * How a worker thread runs a model by itself, on tokens that it has at hand: plain data. For models that cost no more
+ * than it does to hand their input over.
+ */
+export interface InPlaceModelRef {
+  /** Address of an ES module whose `create` opens the model (see `InPlaceModule`). */
+  readonly module: string;
+  /** What `create` is given: anything that can be structurally cloned. */
+  readonly options: unknown;
+}
+
 /** Stands in for a tokenizer that is not known: texts are measured by their bytes. */
 export interface ByteMeasure {
   /** From 1. */
@@ -58,6 +69,8 @@ export interface EmbeddingModel {
   readonly concurrency: number;
   /** What a good batch is on this device. */
   readonly batching: Batching;
+  /** Documents can be embedded where they are chunked, with the same vectors bit for bit. */
+  readonly inPlace?: InPlaceModelRef;
   /**
    * One vector a text, in their order, unchecked: the caller checks width, finiteness and norm. Vectors of one call may
    * share a buffer: copy one before it goes to another thread.

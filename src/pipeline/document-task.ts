@@ -1,8 +1,6 @@
 import type { DocumentTransform } from '../contracts/document-transform.js';
-import type { EmbedText } from '../contracts/embedding-model.js';
 import type { Stage } from '../contracts/failed-store.js';
-import type { ChunkWrite, LedgerEntry } from '../contracts/sink.js';
-import type { Chunk } from '../elements/chunk.js';
+import type { LedgerEntry } from '../contracts/sink.js';
 import type { Document } from '../elements/document.js';
 import { contentHash } from '../elements/hash.js';
 import type { Outcome } from '../elements/outcome.js';
@@ -10,15 +8,11 @@ import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
-import { makeChunks } from './make-chunks.js';
-import type { TokenPassage } from '../transforms/chunk/packed-passages.js';
-import type { Embedding } from '../transforms/embed.js';
+import { chunkAndEmbed, type ModelChain } from './chunk-and-embed.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
-export interface Chain {
+export interface Chain extends ModelChain {
   readonly enrich: readonly DocumentTransform[];
-  chunk(text: string): Promise<readonly TokenPassage[]>;
-  embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
   /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
   readonly room: Gate;
   /** Digest of everything that decides what the chain makes of a document. */
@@ -52,9 +46,11 @@ export async function processDocument(
   context: DocumentTaskContext,
 ): Promise<DocumentResult> {
   const { chain, sink, source, signal, enter } = context;
-  enter('enrich');
   let enriched = document;
-  for (const transform of chain.enrich) enriched = await transform.apply(enriched, signal);
+  for (const transform of chain.enrich) {
+    enter('enrich');
+    enriched = await transform.apply(enriched, signal, enter);
+  }
   const key = { documentId: document.id, source, version: document.version };
   const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
 
@@ -76,7 +72,7 @@ export async function processDocument(
       continue;
     }
     const { chunks, embedded } = await chain.room.run(enriched.text.length, () =>
-      chunkAndEmbed(enriched, entry, context),
+      chunkAndEmbed(enriched, entry, { ...context, maxChunks: context.caps.maxChunks }),
     );
     enter('store');
     const stored = await sink.write({ kind: 'store', ...key, ...content, chunks });
@@ -116,43 +112,4 @@ function holds(
     entry.contentHash === content.contentHash &&
     entry.chainDigest === content.chainDigest
   );
-}
-
-async function chunkAndEmbed(
-  document: Document,
-  entry: LedgerEntry | undefined,
-  { pipeline, chain, sink, caps, enter }: DocumentTaskContext,
-): Promise<{ chunks: ChunkWrite[]; embedded: number }> {
-  enter('chunk');
-  const passages = await chain.chunk(document.text);
-  if (passages.length > caps.maxChunks)
-    throw new MillraceError(
-      'item_too_large',
-      `The document ${JSON.stringify(document.id)} has ${passages.length} chunks; at most ${caps.maxChunks} are allowed.`,
-      { hint: 'Split the document, or raise limits.maxChunks.' },
-    );
-  const chunks = makeChunks(pipeline, document, passages);
-  const held = await heldOf(chunks, entry, sink);
-  enter('embed');
-  const missing: EmbedText[] = [];
-  chunks.forEach(({ id, embeddedText: text }, index) => {
-    if (!held.has(id)) missing.push({ text, ids: passages[index]!.ids });
-  });
-  const embeddings = await chain.embed(missing);
-  let used = 0;
-  const writes = chunks.map((chunk): ChunkWrite => ({
-    chunk,
-    vector: held.has(chunk.id) ? undefined : embeddings[used++]!.vector,
-  }));
-  return { chunks: writes, embedded: missing.length };
-}
-
-/** A document without stored chunks holds none: no look-up is needed. */
-async function heldOf(
-  chunks: readonly Chunk[],
-  entry: LedgerEntry | undefined,
-  sink: BatchedSink,
-): Promise<ReadonlySet<string>> {
-  if (entry === undefined || entry.chunkCount === 0 || chunks.length === 0) return new Set();
-  return sink.held(chunks.map(({ id }) => id));
 }

@@ -4,10 +4,19 @@ import { textHash } from '../elements/hash.js';
 import { chunkId } from '../elements/ids.js';
 import type { Passage } from '../transforms/chunk/passage.js';
 
+const none: readonly string[] = [];
+
 /** Names the passages of a document: ids, hashes, ordinals and metadata. */
 export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
   const seen = new Map<string, number>();
-  return passages.map(({ start, end, tokens, headings = [], prefix = '' }, ordinal) => {
+  let under = none;
+  let metadata = document.metadata;
+  return passages.map(({ start, end, tokens, headings = none, prefix = '', metadata: own }, ordinal) => {
+    // Neighbours under the same headings share one object.
+    if (headings !== under) {
+      under = headings;
+      metadata = headings.length === 0 ? document.metadata : { ...document.metadata, headings };
+    }
     const text = document.text.slice(start, end);
     const embeddedText = prefix + text;
     const hash = textHash(embeddedText);
@@ -23,7 +32,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
       embeddedText,
       tokens,
       hash,
-      metadata: headings.length === 0 ? document.metadata : { ...document.metadata, headings },
+      metadata: own ?? metadata,
     };
   });
 }

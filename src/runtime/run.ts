@@ -14,10 +14,14 @@ import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.
 import type { Chain } from '../pipeline/document-task.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createChunker } from '../transforms/chunk/pooled-chunker.js';
-import { fitToModel } from '../pipeline/fit-to-model.js';
-import { measureOf } from '../pipeline/measure-of.js';
+import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
+import { measuredLimit, measureOf } from '../pipeline/measure-of.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
+import { createContextFitter } from '../transforms/infer/context-fitter.js';
+import { createInferChunks } from '../transforms/infer/infer-chunks.js';
+import { createInferDocuments } from '../transforms/infer/infer-documents.js';
+import { inferIds, openInferModels, wireInfer } from './open-infer.js';
 import { openModel, openPool } from './open-model.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { runLoop } from './run-loop.js';
@@ -41,6 +45,12 @@ export interface RunOptions {
 
 /** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
 const unitsAWorker = 512 * 1024;
+
+/**
+ * Text under way in all for each worker, in bytes: several times what the model is given, so that look-ups and writes go
+ * on meanwhile. More only waits, and what waits long costs the collector of garbage more than it is worth.
+ */
+const bytesAWorker = 4 * 1024 * 1024;
 
 /** Some 9 seconds. */
 const startTries = 6;
@@ -72,9 +82,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
     const model = await openModel(spec.embed, spec, pool, context, stop.draining);
-    const fitted = fitToModel(spec.chunk, model, report);
-    const measure = measureOf(fitted, model);
-    const artifact = describeChain(spec, fitted, measure, model.identity);
+    const inferModels = await openInferModels(spec, pool, context, stop.draining);
+    const contextTokens = reservedTokens(spec);
+    const fitted = fitToModel(spec.chunk, model, report, contextTokens);
+    const measure = measureOf(fitted, model, contextTokens);
+    const artifact = describeChain(spec, fitted, measure, model.identity, inferIds(inferModels));
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
@@ -85,6 +97,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const chunker = createChunker({
       chunker: fitted,
       tokenizer: measure,
+      model: model.inPlace && { ref: model.inPlace, name: model.identity.name, width },
       pool,
       clock,
       signal,
@@ -99,10 +112,26 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       report,
     });
     const chain: Chain = {
-      enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
-        createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),
+      enrich: spec.documentSteps.map(({ enrich, infer }) => {
+        if (infer === undefined)
+          return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
+        const step = wireInfer(infer, inferModels, context, signal);
+        return createInferDocuments({ name: infer.name, to: infer.to, step });
+      }),
+      width,
+      ...chunker,
+      inferChunks: spec.chunkSteps.map((infer) =>
+        createInferChunks({
+          to: infer.to,
+          step: wireInfer(infer, inferModels, context, signal),
+          fit: createContextFitter({
+            measures: [measure],
+            maxTokens: measuredLimit(measure, model),
+            contextTokens: infer.maxTokens,
+            ...{ pool, clock, signal, report },
+          }),
+        }),
       ),
-      chunk: (text) => chunker.chunk(text),
       embed: (texts) => embedder.embedAll(texts),
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
@@ -120,7 +149,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       sink: store.sink,
       failed,
       model: identityDigest(model.identity),
-      limits: spec.limits,
+      limits: { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker },
       watch,
       allowMassDeletion,
       clock,

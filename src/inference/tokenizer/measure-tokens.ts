@@ -37,9 +37,11 @@ export function measureTokens(tokenizer: Tokenizer, encoding: Encoding): TokenMe
   }
 
   function fit(start: number, budget: number, limit: number): number {
-    if (start >= limit || tokens(start, limit) <= budget) return Math.max(start, limit);
-    const { first, leftEnd, past: whole } = tokenRange(encoding, start, limit);
+    if (start >= limit) return start;
+    const { first, leftEnd, past: whole, rightStart } = tokenRange(encoding, start, limit);
     const left = partCost(start, leftEnd);
+    const inner = left + before[whole]! - before[first]!;
+    if (inner <= budget && inner + partCost(rightStart, limit) <= budget) return limit;
     if (left > budget) return fitInside(start, start, budget, leftEnd);
     const most = before[first]! + budget - left;
     let past = Math.min(whole, lastAtMost(before, most));

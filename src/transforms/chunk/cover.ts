@@ -42,15 +42,19 @@ export function cover(
   let start = fresh < text.length ? withIndent(fresh, 0, fresh) : fresh;
   while (fresh < text.length) {
     let end = trimmedEnd(fresh, chooseEnd(start, fresh));
+    let tokens = tokensOf(start, end);
     // The part of a word before a cut may take more tokens than the whole word.
-    for (let last = end; tokensOf(start, end) > limits.maxTokens; end = trimmedEnd(fresh, last)) {
-      last = shorter(end, start, fresh);
-      if (last > fresh) continue;
-      if (start === fresh) break;
-      start = fresh;
-      last = chooseEnd(start, fresh);
+    while (tokens > limits.maxTokens) {
+      let last = shorter(end, start, fresh);
+      if (last <= fresh) {
+        if (start === fresh) break;
+        start = fresh;
+        last = chooseEnd(start, fresh);
+      }
+      end = trimmedEnd(fresh, last);
+      tokens = tokensOf(start, end);
     }
-    passages.push({ start, end, tokens: tokensOf(start, end), ...cutter.extras(start) });
+    passages.push({ start, end, tokens, ...cutter.extras(start) });
     fresh = firstCluster(end);
     if (fresh < text.length) start = nextStart(start, end, fresh);
   }

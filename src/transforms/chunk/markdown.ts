@@ -34,6 +34,13 @@ export function splitMarkdown(text: string, measure: MeasureText, options: Markd
   const tokens = measure(text);
   const prefixAt =
     options.headingPrefix === true ? headingPrefixes(text, measure, outline, limits.maxTokens) : undefined;
+  let heading = -1;
+  let path: readonly string[] = [];
+  /** Passages under one heading share one list. */
+  const pathOf = (of: number) => {
+    if (of !== heading) path = outline.path((heading = of));
+    return path;
+  };
   return cover(text, tokens, limits, clusters, {
     ...sectionCutter(text, tokens, clusters, outline, {
       limits,
@@ -41,7 +48,7 @@ export function splitMarkdown(text: string, measure: MeasureText, options: Markd
       reserved: (start) => prefixAt?.(start).tokens ?? 0,
     }),
     extras(start) {
-      const headings = outline.path(outline.headingOf(outline.blockAt(start)));
+      const headings = pathOf(outline.headingOf(outline.blockAt(start)));
       const prefix = prefixAt?.(start).text ?? '';
       return prefix === '' ? { headings } : { headings, prefix };
     },

@@ -1,10 +1,5 @@
 import type { Passage } from './passage.js';
 
-/** A passage with the token ids of what the model will read. */
-export interface TokenPassage extends Passage {
-  readonly ids: Int32Array;
-}
-
 /**
  * Passages of several texts on their way between threads, as columns: an object each would cost more to send than the
  * passages cost to make.
@@ -12,11 +7,9 @@ export interface TokenPassage extends Passage {
 export interface PackedPassages {
   /** How many passages each text has. */
   readonly passages: Int32Array<ArrayBuffer>;
-  /** Of each passage: start, end, tokens, how many ids. */
+  /** Of each passage: start, end, tokens, index of its extras. */
   readonly table: Int32Array<ArrayBuffer>;
-  /** The ids of all passages, one after another. */
-  readonly ids: Int32Array<ArrayBuffer>;
-  /** JSON: of each passage what it is given beside its slice; `null` for nothing. */
+  /** JSON: what passages are given beside their slice; neighbours that are given the same name it once. */
   readonly extras: string;
 }
 
@@ -24,46 +17,44 @@ type Extras = Pick<Passage, 'headings' | 'prefix'>;
 
 const columns = 4;
 
-export function packPassages(texts: readonly (readonly TokenPassage[])[]): PackedPassages {
-  const all = texts.flat();
-  const table = new Int32Array(all.length * columns);
-  const ids = new Int32Array(all.reduce((sum, passage) => sum + passage.ids.length, 0));
-  let used = 0;
-  all.forEach((passage, index) => {
-    table[index * columns] = passage.start;
-    table[index * columns + 1] = passage.end;
-    table[index * columns + 2] = passage.tokens;
-    table[index * columns + 3] = passage.ids.length;
-    ids.set(passage.ids, used);
-    used += passage.ids.length;
-  });
-  const extras = JSON.stringify(all.map(extrasOf));
-  return { passages: Int32Array.from(texts, ({ length }) => length), table, ids, extras };
+export function packPassages(texts: readonly (readonly Passage[])[]): PackedPassages {
+  const passages = Int32Array.from(texts, ({ length }) => length);
+  const table = new Int32Array(passages.reduce((sum, count) => sum + count, 0) * columns);
+  const extras: Extras[] = [];
+  let last: Passage | undefined;
+  let at = 0;
+  for (const text of texts)
+    for (const passage of text) {
+      if (last === undefined || passage.headings !== last.headings || passage.prefix !== last.prefix)
+        extras.push(extrasOf(passage));
+      last = passage;
+      table[at++] = passage.start;
+      table[at++] = passage.end;
+      table[at++] = passage.tokens;
+      table[at++] = extras.length - 1;
+    }
+  return { passages, table, extras: JSON.stringify(extras) };
 }
 
-function extrasOf({ headings = [], prefix }: Passage): Extras | null {
-  if (headings.length === 0 && prefix === undefined) return null;
+/** How many passages there are in all. */
+export function countOf({ table }: PackedPassages): number {
+  return table.length / columns;
+}
+
+function extrasOf({ headings = [], prefix }: Passage): Extras {
   return { ...(headings.length > 0 && { headings }), ...(prefix !== undefined && { prefix }) };
 }
 
 /** The passages of each text, in order. */
-export function unpackPassages({ passages, table, ids, extras }: PackedPassages): TokenPassage[][] {
-  const given = JSON.parse(extras) as (Extras | null)[];
-  let index = 0;
-  let used = 0;
-  return Array.from(passages, (count) =>
-    Array.from({ length: count }, () => {
-      const from = used;
-      used += table[index * columns + 3]!;
-      const passage = {
-        start: table[index * columns]!,
-        end: table[index * columns + 1]!,
-        tokens: table[index * columns + 2]!,
-        ids: ids.subarray(from, used),
-        ...given[index],
-      };
-      index += 1;
-      return passage;
-    }),
-  );
+export function unpackPassages({ passages, table, extras }: PackedPassages): Passage[][] {
+  const given = JSON.parse(extras) as Extras[];
+  let at = 0;
+  return Array.from(passages, (count) => {
+    const unpacked = new Array<Passage>(count);
+    for (let index = 0; index < count; index += 1, at += columns) {
+      const { headings, prefix } = given[table[at + 3]!]!;
+      unpacked[index] = { start: table[at]!, end: table[at + 1]!, tokens: table[at + 2]!, headings, prefix };
+    }
+    return unpacked;
+  });
 }

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { bundledFolder } from '../../../src/inference/models/resolve-model.js';
 import { loadTokenizer, tokenizerRef } from '../../../src/inference/tokenizer/load-tokenizer.js';
 import { createResourceTable } from '../../../src/inference/workers/resources.js';
-import { unpackPassages, type PackedPassages } from '../../../src/transforms/chunk/packed-passages.js';
-import { create } from '../../../src/transforms/chunk/service.js';
+import { idsReader } from '../../../src/transforms/chunk/packed-ids.js';
+import { unpackPassages } from '../../../src/transforms/chunk/packed-passages.js';
+import { create, type ChunkedTexts } from '../../../src/transforms/chunk/service.js';
 
 it('gives each passage the token ids of its own text, heading prefix or not', async () => {
   const resources = createResourceTable().lease();
@@ -15,10 +16,12 @@ it('gives each passage the token ids of its own text, heading prefix or not', as
     const chunker = { markdown: { maxTokens: 40, headingPrefix } };
     const service = await create({ chunker, tokenizer }, resources);
     const { value } = await service.methods['chunk']!([text] as never);
-    const passages = unpackPassages(value as PackedPassages)[0]!;
+    const chunked = value as ChunkedTexts;
+    const nextIds = idsReader(chunked);
+    const passages = unpackPassages(chunked)[0]!;
     expect(passages.some(({ prefix }) => prefix !== undefined)).toBe(headingPrefix);
-    for (const { prefix = '', start, end, ids: own } of passages) {
-      expect([...own]).toEqual([...ids(prefix + text.slice(start, end))]);
+    for (const { prefix = '', start, end } of passages) {
+      expect([...nextIds()]).toEqual([...ids(prefix + text.slice(start, end))]);
     }
   }
 });

@@ -49,11 +49,8 @@ export async function createStaticModel({
   const prompt = { document: prompts?.document ?? '', query: prompts?.query ?? '' };
   const tokenizer = { file: join(folder.path, tokenizerFile), digest: digestOf(folder, tokenizerFile) };
   const { normalize } = settings;
-  const service = pool.service(new URL('./service.js', import.meta.url), {
-    tokenizer,
-    vectors,
-    normalize,
-  } satisfies StaticServiceOptions);
+  const options: StaticServiceOptions = { tokenizer, vectors, normalize };
+  const service = pool.service(new URL('./service.js', import.meta.url), options);
 
   let promptTokens: number;
   try {
@@ -93,6 +90,10 @@ export async function createStaticModel({
     concurrency: pool.size * 2,
     // Nothing is padded; a batch is large enough that its messages cost little beside its work.
     batching: { padded: false, tokens: 32_768, texts: 1_024 },
+    // A prompt may run into the text's first word: then a text has other tokens than its chunker saw.
+    ...(prompt.document === '' && {
+      inPlace: { module: new URL('./in-place.js', import.meta.url).href, options },
+    }),
     embed,
     close: () => service.release(),
   };

@@ -7,8 +7,9 @@ const key = /^(?:#|[\w"'-][^\n]*[:=])/;
 
 /** YAML (`---`) or TOML (`+++`) before the text: its first line must be a key or a comment. */
 export const readFrontMatter: ReadBlock = (text, line, readLine) => {
+  if (line.start !== 0) return undefined;
   const fence = text.slice(line.start, line.end).trimEnd();
-  if (line.start !== 0 || (fence !== '---' && fence !== '+++') || line.next >= text.length) return undefined;
+  if ((fence !== '---' && fence !== '+++') || line.next >= text.length) return undefined;
   let at: Line = readLine(line.next);
   if (!key.test(text.slice(at.start, Math.min(at.end, at.start + 200)))) return undefined;
   for (let lines = 0; lines < mostLines; lines += 1) {

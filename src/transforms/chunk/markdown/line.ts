@@ -11,13 +11,16 @@ export interface Line {
   readonly first: number;
 }
 
-/** Reads the line that starts at a position. Each line end is searched once, however often its line is read. */
+/** Reads the line that starts at a position. The last two lines read are remembered: they are asked for again and again. */
 export type ReadLine = (start: number) => Line;
 
 export function lineReader(text: string): ReadLine {
   const feed = nextOf(text, '\n');
   const carriage = nextOf(text, '\r');
-  return (start) => {
+  let last: Line | undefined;
+  let lastButOne: Line | undefined;
+
+  function read(start: number): Line {
     const end = Math.min(feed(start), carriage(start));
     let first = start;
     let indent = 0;
@@ -27,9 +30,21 @@ export function lineReader(text: string): ReadLine {
       else if (unit === 0x09) indent += 4 - (indent % 4);
       else break;
     }
-    const next = end + (text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? 2 : 1);
-    return { start, end, next: Math.min(next, text.length), indent, first };
+    return { start, end, next: lineAfter(text, end), indent, first };
+  }
+
+  return (start) => {
+    if (last?.start === start) return last;
+    if (lastButOne?.start === start) return lastButOne;
+    lastButOne = last;
+    return (last = read(start));
   };
+}
+
+/** Where the line after the one that ends at `end` begins; the text's length when there is none. */
+export function lineAfter(text: string, end: number): number {
+  const crlf = text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a;
+  return Math.min(end + (crlf ? 2 : 1), text.length);
 }
 
 export function isBlankLine(line: Line): boolean {

@@ -14,9 +14,14 @@ export interface ItemMark {
 
 const mark = /^(?:[-+*]|(\d{1,9})[.)])(?:[ \t]|$)/;
 
+/** Whether a code unit may begin a mark: asked of every line, before a pattern is tried. */
+function mayBeMark(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x2a || unit === 0x2b;
+}
+
 /** The bullet or number that the line begins a list item with. */
 export function itemMark(text: string, line: Line): ItemMark | undefined {
-  if (line.indent > 3 || isRule(text, line)) return undefined;
+  if (line.indent > 3 || !mayBeMark(text.charCodeAt(line.first)) || isRule(text, line)) return undefined;
   const found = mark.exec(text.slice(line.first, Math.min(line.end, line.first + 12)));
   if (found === null) return undefined;
   const markEnd = line.first + found[0].trimEnd().length;
@@ -94,6 +99,7 @@ export function readList(
 
 /** Where the content of a line within an item begins, behind the mark of a nested item. */
 function nestedContent(text: string, line: Line): number {
+  if (!mayBeMark(text.charCodeAt(line.first))) return line.first;
   const nested = mark.exec(text.slice(line.first, Math.min(line.end, line.first + 12)));
   if (nested === null) return line.first;
   let at = line.first + nested[0].length;

@@ -3,7 +3,7 @@ import { fenceOpening, readFence } from './fence.js';
 import { readFrontMatter } from './front-matter.js';
 import { headingLevel, readHeading, underlinedHeading, underlineLevel } from './heading.js';
 import { interruptsWithHtml, readHtml } from './html-block.js';
-import { isBlankLine, lineReader, type Line } from './line.js';
+import { isBlankLine, lineAfter, lineReader, type Line } from './line.js';
 import { itemMark, readList } from './list.js';
 import { isRule, readRule } from './rule.js';
 import { isTableHeader, readTable } from './table.js';
@@ -34,7 +34,7 @@ export function scanBlocks(text: string): Block[] {
       readParagraph(line);
     for (const part of Array.isArray(block) ? block : [block]) blocks.push(part);
     const last = blocks[blocks.length - 1]!;
-    at = readLine(last.end).next;
+    at = lineAfter(text, last.end);
   }
   return blocks;
 

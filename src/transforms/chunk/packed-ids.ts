@@ -1,0 +1,27 @@
+/** Lists of token ids on their way between threads: one after another, and how many each has. */
+export interface PackedIds {
+  readonly ids: Int32Array<ArrayBuffer>;
+  readonly counts: Int32Array<ArrayBuffer>;
+}
+
+export function packIds(lists: readonly Int32Array[]): PackedIds {
+  const counts = Int32Array.from(lists, ({ length }) => length);
+  const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
+  let used = 0;
+  for (const list of lists) {
+    ids.set(list, used);
+    used += list.length;
+  }
+  return { ids, counts };
+}
+
+/** Gives the lists back one after another, as views. */
+export function idsReader({ ids, counts }: PackedIds): () => Int32Array {
+  let list = 0;
+  let used = 0;
+  return () => {
+    const from = used;
+    used += counts[list++]!;
+    return ids.subarray(from, used);
+  };
+}
