@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
-import { loadEmbeddingModel } from '../inference/load-model.js';
+import { loadEmbeddingModel, type LoadModelOptions } from '../inference/load-model.js';
 import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultWorkerCount } from '../inference/workers/cores.js';
 import { createWorkerPool, type WorkerPool } from '../inference/workers/pool.js';
@@ -17,21 +17,32 @@ export function openPool(
 
 export async function openModel(
   embed: ModelSpec,
-  { models, baseFolder }: Pick<PipelineSpec, 'models' | 'baseFolder'>,
+  spec: Pick<PipelineSpec, 'models' | 'baseFolder'>,
   pool: WorkerPool,
-  { releasers }: Pick<OpenContext, 'releasers'>,
+  context: Pick<OpenContext, 'releasers' | 'report'>,
   signal?: AbortSignal,
 ): Promise<EmbeddingModel> {
+  const model = await loadEmbeddingModel(embed, loadOptions(spec, pool, context, signal));
+  context.releasers.push(() => model.close());
+  return model;
+}
+
+/** Where models come from, and what runs them. */
+export function loadOptions(
+  { models, baseFolder }: Pick<PipelineSpec, 'models' | 'baseFolder'>,
+  pool: WorkerPool,
+  { report }: Pick<OpenContext, 'report'>,
+  signal: AbortSignal | undefined,
+): LoadModelOptions {
   const { hubUrl, token, offline, cacheFolder } = models;
-  const model = await loadEmbeddingModel(embed, {
+  return {
     pool,
     baseFolder,
     cacheFolder,
     offline,
     signal,
+    onNotice: (notice) => report({ type: 'notice', ...notice }),
     ...(hubUrl !== undefined && { hubUrl }),
     ...(token !== undefined && { token }),
-  });
-  releasers.push(() => model.close());
-  return model;
+  };
 }

@@ -1,18 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
-import { MillraceError } from '../../../errors/millrace-error.js';
-import { hashFile } from '../../models/file-digest.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
 import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
 import { openSession, type SessionOptions } from './session.js';
-import { readSpecialTokens, type SpecialTokens } from './special-tokens.js';
+import { specialTokensOf } from './file-special-tokens.js';
+import { checkUnchanged, type WeightsFile } from './unchanged-weights.js';
 
 export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
-  readonly weights: readonly { readonly path: string; readonly sha256: string }[];
+  readonly weights: readonly WeightsFile[];
   readonly tokenizer: TokenizerRef;
   readonly pooling: Pooling;
   readonly normalize: boolean;
@@ -62,7 +60,7 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const { pooling, normalize, maxTokens } = options;
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
-  await checkUnchanged(options);
+  await checkUnchanged(options.weights);
   const session = await openSession(options.weights[0]!.path, options.session);
   const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
 
@@ -124,28 +122,4 @@ function probeTexts(ids: Int32Array, maxTokens: number): Int32Array[] {
   return lengths.map((length, text) =>
     Int32Array.from({ length }, (_, at) => ids[(text * 5 + at) % ids.length]!),
   );
-}
-
-/** Workers load when they are first needed, or after a crash: by then another model may lie under the same path. */
-async function checkUnchanged({ weights }: OnnxServiceOptions): Promise<void> {
-  for (const { path, sha256 } of weights) {
-    const { matches } = await hashFile(path, { kind: 'sha256', hex: sha256 });
-    if (!matches) {
-      throw new MillraceError('model_corrupt', `${path} has changed since its model was loaded`, {
-        hint: 'Do not change the files of a model in place: load the new one under another path.',
-      });
-    }
-  }
-}
-
-async function specialTokensOf(file: string): Promise<SpecialTokens> {
-  try {
-    const { post_processor } = JSON.parse(await readFile(file, 'utf8')) as { post_processor?: unknown };
-    return readSpecialTokens(post_processor);
-  } catch (cause) {
-    throw new MillraceError('model_unsupported', `The post-processor in ${file} is of an unknown kind`, {
-      cause,
-      hint: 'It should be a template, BertProcessing, RobertaProcessing or ByteLevel, or a sequence of these.',
-    });
-  }
 }
