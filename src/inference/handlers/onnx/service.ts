@@ -41,6 +41,15 @@ export interface OnnxVectors {
   readonly truncated: number;
   /** Time that it took, in ms. */
   readonly ms: number;
+  /** Special tokens included. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
+
+/** Answer of `tokenize`: the ids of all texts one after the other, and how many each has. */
+export interface TokenizedTexts {
+  readonly ids: Int32Array<ArrayBuffer>;
+  readonly counts: Int32Array<ArrayBuffer>;
 }
 
 /** Some words, for the first run of a model. */
@@ -59,7 +68,13 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
     const began = performance.now();
     const batch = padBatch(texts.map(idsOf), special, maxTokens);
     const vectors = poolVectors(await session.run(batch), batch, pooling, normalize);
-    return { vectors, truncated: batch.truncated, ms: performance.now() - began };
+    return {
+      vectors,
+      truncated: batch.truncated,
+      ms: performance.now() - began,
+      tokens: batch.counts.reduce((sum, count) => sum + count, 0),
+      paddedTokens: batch.ids.length,
+    };
   };
 
   return {
@@ -79,6 +94,18 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
           promptTokens: idsOf(documentPrompt).length,
         };
         return { value };
+      },
+      tokenize(texts: readonly string[]) {
+        const all = texts.map((text) => tokenizer.ids(text));
+        const counts = Int32Array.from(all, ({ length }) => length);
+        const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
+        let at = 0;
+        for (const some of all) {
+          ids.set(some, at);
+          at += some.length;
+        }
+        const value: TokenizedTexts = { ids, counts };
+        return { value, transfer: [ids.buffer, counts.buffer] };
       },
       async embed(texts: OnnxTexts) {
         const value = await embed(texts);
