@@ -22,7 +22,17 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
       return `${event.lane} answers again`;
     case 'notice':
       return event.level === 'warn' ? `warning: ${event.message}` : event.message;
-    default:
+    case 'batch':
+    case 'request':
+    case 'started':
+    case 'progress':
+    case 'settled':
+    case 'failed':
+    case 'swept':
+    case 'caught-up':
+    case 'finished':
       return undefined;
+    default:
+      return event satisfies never;
   }
 }

@@ -1,4 +1,12 @@
+import type { ErrorCode } from '../../errors/codes.js';
 import { MillraceError } from '../../errors/millrace-error.js';
+
+/** Failures that lie with a text: it would fail again. */
+const refusesText: ReadonlySet<ErrorCode> = new Set([
+  'inference_failed',
+  'embedding_invalid',
+  'worker_crashed',
+]);
 
 /** An answer other than success, in the shape that clients of OpenAI's API know. */
 export class ApiError extends Error {
@@ -26,19 +34,10 @@ export class ApiError extends Error {
 
   static from(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown;
-    const error = MillraceError.from(thrown);
-    const options = { cause: thrown };
-    switch (error.code) {
-      case 'aborted':
-        return new ApiError(503, error.code, 'The server is stopping.', { ...options, retryAfter: 1 });
-      // A text that the model cannot take: it would fail again.
-      case 'inference_failed':
-      case 'embedding_invalid':
-      case 'worker_crashed':
-        return new ApiError(422, error.code, error.message, options);
-      default:
-        return new ApiError(500, error.code, error.message, options);
-    }
+    const { code, message } = MillraceError.from(thrown);
+    if (code === 'aborted')
+      return new ApiError(503, code, 'The server is stopping.', { cause: thrown, retryAfter: 1 });
+    return new ApiError(refusesText.has(code) ? 422 : 500, code, message, { cause: thrown });
   }
 
   get body(): string {
