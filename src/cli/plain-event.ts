@@ -3,5 +3,5 @@ import type { RunEvent } from '../observability/events.js';
 
 /** An event as JSON can carry it: the message of an error is no property that JSON.stringify sees. */
 export function plainEvent(event: RunEvent): object {
-  return 'error' in event ? { ...event, error: toWire(event.error) } : event;
+  return 'error' in event && event.error !== undefined ? { ...event, error: toWire(event.error) } : event;
 }

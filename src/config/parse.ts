@@ -29,7 +29,7 @@ export function parsePipeline(
       'config_invalid',
       `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     );
-  const { name, source, chain, sink, failed, limits, models, workers, stopDeadlineMs } = result.data;
+  const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
   return {
     name,
     source: connectorSpec(source),
@@ -44,6 +44,13 @@ export function parsePipeline(
       offline: models.offline,
       hubUrl: models.hubUrl,
       token: models.token,
+      maxBytes: models.maxBytes,
+      maxLoaded: models.maxLoaded,
+    },
+    refresh: refresh && {
+      ...refresh,
+      watch: [refresh.watch].flat(),
+      events: refresh.events && connectorSpec(refresh.events),
     },
     workers,
     stopDeadlineMs,

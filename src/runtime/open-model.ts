@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
-import { loadEmbeddingModel } from '../inference/load-model.js';
+import { loadEmbeddingModel, type LoadModelOptions } from '../inference/load-model.js';
 import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultWorkerCount } from '../inference/workers/cores.js';
 import { createWorkerPool, type WorkerPool } from '../inference/workers/pool.js';
@@ -15,23 +15,36 @@ export function openPool(
   return pool;
 }
 
-export async function openModel(
-  embed: ModelSpec,
+/** Where models come from, what runs them and who hears of it. */
+export function loadOptions(
   { models, baseFolder }: Pick<PipelineSpec, 'models' | 'baseFolder'>,
   pool: WorkerPool,
-  { releasers }: Pick<OpenContext, 'releasers'>,
+  { clock, report }: Pick<OpenContext, 'clock' | 'report'>,
   signal?: AbortSignal,
-): Promise<EmbeddingModel> {
+): LoadModelOptions {
   const { hubUrl, token, offline, cacheFolder } = models;
-  const model = await loadEmbeddingModel(embed, {
+  return {
     pool,
     baseFolder,
     cacheFolder,
     offline,
     signal,
+    clock,
+    onNotice: (notice) => report({ type: 'notice', ...notice }),
     ...(hubUrl !== undefined && { hubUrl }),
     ...(token !== undefined && { token }),
-  });
-  releasers.push(() => model.close());
+  };
+}
+
+/** A model for a single user. */
+export async function openModel(
+  embed: ModelSpec,
+  spec: Pick<PipelineSpec, 'models' | 'baseFolder'>,
+  pool: WorkerPool,
+  context: Pick<OpenContext, 'releasers' | 'clock' | 'report'>,
+  signal?: AbortSignal,
+): Promise<EmbeddingModel> {
+  const model = await loadEmbeddingModel(embed, loadOptions(spec, pool, context, signal));
+  context.releasers.push(() => model.close());
   return model;
 }

@@ -18,9 +18,11 @@ import { fitToModel } from '../pipeline/fit-to-model.js';
 import { measureOf } from '../pipeline/measure-of.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
-import { openModel, openPool } from './open-model.js';
+import { openPool } from './open-model.js';
+import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { runLoop } from './run-loop.js';
+import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
 
 export interface RunOptions {
@@ -35,6 +37,8 @@ export interface RunOptions {
   readonly abort?: AbortSignal;
   readonly onEvent?: Report;
   readonly clock?: Clock;
+  /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
+  onControl?(control: RunControl): void;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -77,7 +81,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
-    const model = await openModel(spec.embed, spec, pool, context, stop.draining);
+    const models = openModels({ spec, pool, context, stop });
+    const model = await models.embedding(spec.embed, { fillsStore: true });
     const fitted = fitToModel(spec.chunk, model, report);
     const measure = measureOf(fitted, model);
     const artifact = describeChain(spec, fitted, measure, model.identity);
@@ -86,6 +91,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       await store.prepare({ width });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
+
+    releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
     const signal = stop.aborting;
     const chunker = createChunker({
