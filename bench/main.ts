@@ -1,11 +1,12 @@
 import { chunkers } from './chunk.bench.js';
+import { embed } from './embed.bench.js';
 import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 
 /** Every benchmark by its name. */
-const benchmarks: { readonly [name: string]: Benchmark } = { pipeline, chunk: chunkers, memory, onnx };
+const benchmarks: { readonly [name: string]: Benchmark } = { pipeline, chunk: chunkers, memory, onnx, embed };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 

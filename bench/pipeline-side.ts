@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { files } from '../connectors/files/connector.js';
 import { parsePipeline } from '../src/config/parse.js';
@@ -15,6 +14,7 @@ import { createChunker } from '../src/transforms/chunk/pooled-chunker.js';
 import { createDocument } from '../src/elements/document.js';
 import { versionOf } from '../src/elements/version.js';
 import { answer } from './child-process.js';
+import { watchDelay } from './main-thread-delay.js';
 import { memorySource } from './memory-source.js';
 import { nothing } from './null-store.js';
 import { readmes, repeated } from './readmes.js';
@@ -165,13 +165,4 @@ async function readyChunks(texts: readonly string[], workers: number) {
 function since(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
-}
-
-function watchDelay(): () => number {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
-  return () => {
-    delay.disable();
-    return delay.percentile(99) / 1e6;
-  };
 }

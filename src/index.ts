@@ -67,6 +67,9 @@ function cacheFolder(): string {
 }
 
 export { chunk } from './transforms/chunk/chunk.js';
+export { compareModels, type ModelComparison } from './transforms/infer/compare-models.js';
+export type { KeyedResults } from './transforms/infer/labelled.js';
+export type { OwnHandler } from './inference/own-handler.js';
 export { MillraceError } from './errors/millrace-error.js';
 export type { ErrorCode } from './errors/codes.js';
 export type { PipelineInput } from './config/schema.js';

@@ -18,7 +18,7 @@ const record: z.ZodType<FailedRecord> = z.object({
     text: z.string().exactOptional(),
     metadata: (z.record(z.string(), z.json()) as unknown as z.ZodType<Metadata>).exactOptional(),
   }),
-  stage: z.enum(['source', 'enrich', 'chunk', 'embed', 'store']),
+  stage: z.enum(['source', 'enrich', 'preprocess', 'infer', 'postprocess', 'chunk', 'embed', 'store']),
   error: z.object({
     code: z.enum(errorCodes),
     message: z.string(),

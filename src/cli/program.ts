@@ -69,6 +69,9 @@ export function createProgram(
         new Option('--stage <stage>', 'only failures of this stage').choices([
           'source',
           'enrich',
+          'preprocess',
+          'infer',
+          'postprocess',
           'chunk',
           'embed',
           'store',

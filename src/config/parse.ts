@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
 import { explainIssues } from './explain.js';
-import { pipelineSchema, type Connectors, type PipelineOutput } from './schema.js';
+import { chainProblems, chainSpec } from './parse-chain.js';
+import { pipelineSchema, type Connectors } from './schema.js';
 
 export interface ParseOptions {
   readonly connectors: Connectors;
@@ -22,7 +23,7 @@ export function parsePipeline(
   const schema = pipelineSchema(connectors);
   const result = schema.safeParse(input);
   const problems = result.success
-    ? chainProblems(result.data)
+    ? chainProblems(result.data.chain)
     : explainIssues(result.error.issues, schema, input);
   if (!result.success || problems.length > 0)
     throw new MillraceError(
@@ -33,9 +34,7 @@ export function parsePipeline(
   return {
     name,
     source: connectorSpec(source),
-    enrich: chain.flatMap((step) => ('enrich' in step ? [step.enrich] : [])),
-    chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
-    embed: chain.flatMap((step) => ('embed' in step ? [step.embed] : []))[0]!,
+    ...chainSpec(chain),
     sink: connectorSpec(sink),
     failed: connectorSpec(failed),
     limits,
@@ -56,14 +55,6 @@ export function parsePipeline(
     stopDeadlineMs,
     baseFolder,
   };
-}
-
-function chainProblems({ chain }: PipelineOutput): string[] {
-  const steps = chain.map((step) => Object.keys(step)[0]);
-  if (/^(enrich,)*chunk,embed$/.test(steps.join(','))) return [];
-  return [
-    `chain: expected any number of enrich steps, then one chunk, then one embed; got ${steps.join(', ') || 'no step'}`,
-  ];
 }
 
 function connectorSpec(choice: Record<string, unknown>): ConnectorSpec {

@@ -3,6 +3,7 @@ import type { Connector } from '../contracts/connector.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
 import { modelSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
 export type Connectors = { readonly [name: string]: Connector };
@@ -26,6 +27,7 @@ const enrichSchema = z
 
 const stepSchema = z.union([
   z.strictObject({ enrich: enrichSchema }),
+  z.strictObject({ infer: inferSchema }),
   z.strictObject({ chunk: chunkerSchema }),
   z.strictObject({ embed: modelSpec }),
 ]);
@@ -118,7 +120,9 @@ export function pipelineSchema(connectors: Connectors) {
     chain: z
       .array(stepSchema)
       .prefault([{ chunk: { markdown: {} } }, { embed: { static: { model: 'bundled' } } }])
-      .describe('What a document goes through: any number of enrich steps, then chunk, then embed.'),
+      .describe(
+        'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, then embed.',
+      ),
     sink: role(connectors, 'sink')
       .prefault({ pglite: {} })
       .describe('The store that is kept equal to the source.'),

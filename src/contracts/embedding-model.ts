@@ -77,6 +77,11 @@ export interface EmbeddingModel {
    * @throws MillraceError `inference_failed`, `out_of_memory`, `worker_crashed`: no text of this batch was embedded
    */
   embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<EmbeddedBatch>;
+  /**
+   * The ids that `embed` takes, one array a text, made in a worker. Where batches are padded, texts are counted by it ahead.
+   * @throws MillraceError as `embed`
+   */
+  readonly tokenize?: (texts: readonly string[], signal?: AbortSignal) => Promise<readonly Int32Array[]>;
   close(): Promise<void>;
 }
 
@@ -89,6 +94,10 @@ export interface EmbeddedBatch {
   readonly vectors: readonly Float32Array[];
   /** Time that the worker took, in ms, without waiting and retries: batches are sized by it. */
   readonly ms?: number;
+  /** Tokens of the texts, those around them counted too. */
+  readonly tokens?: number;
+  /** The same with padding. */
+  readonly paddedTokens?: number;
 }
 
 /** What good batches are on this device. Tokens of a batch are counted with padding. */

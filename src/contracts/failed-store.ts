@@ -4,7 +4,8 @@ import type { Version } from '../elements/version.js';
 import type { ConnectorContext } from './context.js';
 
 /** The part of the work that failed. */
-export type Stage = 'source' | 'enrich' | 'chunk' | 'embed' | 'store';
+export type Stage =
+  'source' | 'enrich' | 'preprocess' | 'infer' | 'postprocess' | 'chunk' | 'embed' | 'store';
 
 /** The element that failed, whole, so that it can go through the chain again; absent text means it could not be read. */
 export interface FailedElement {

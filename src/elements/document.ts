@@ -1,5 +1,6 @@
 import type { MillraceError } from '../errors/millrace-error.js';
-import type { Json, Metadata } from './metadata.js';
+import { cleanJson } from './clean-json.js';
+import type { Metadata } from './metadata.js';
 import { cleanText } from './text.js';
 import type { Version } from './version.js';
 
@@ -46,13 +47,4 @@ export function createDocument({ id, text, metadata = {}, version }: DocumentPar
     metadata: cleanJson(metadata) as Metadata,
     version,
   };
-}
-
-function cleanJson(value: Json): Json {
-  if (typeof value === 'string') return cleanText(value).text;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(cleanJson);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [cleanText(key).text, cleanJson(inner)]),
-  );
 }

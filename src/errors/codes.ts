@@ -43,6 +43,8 @@ export const errorCodes = [
   'mass_deletion',
   /** A function or look-up of the chain failed for this document. */
   'transform_failed',
+  /** A document's route leads to no model. */
+  'route_unknown',
   /** A model failed on these texts. */
   'inference_failed',
   /** A model gave too few, too many, wrongly sized, non-finite or zero vectors. */

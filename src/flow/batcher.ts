@@ -57,6 +57,11 @@ export class Batcher<Item, Result> {
     this.#queue = options.padded === true ? new QueueBySize() : new QueueInTurn();
   }
 
+  /** Nothing waits, and nothing is under way. */
+  get idle(): boolean {
+    return this.#underWay === 0 && this.#queue.length === 0;
+  }
+
   submit(item: Item): Promise<Result> {
     return new Promise<Result>((resolve, reject) => this.#enqueue(item, resolve, reject));
   }

@@ -39,6 +39,7 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   item_too_large: fail,
   mass_deletion: stop,
   transform_failed: fail,
+  route_unknown: fail,
   inference_failed: fail,
   embedding_invalid: fail,
   out_of_memory: fail,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { onnxOptions } from './handlers/onnx/options.js';
 import { openAiOptions } from './handlers/openai/options.js';
 import { staticOptions } from './handlers/static/options.js';
+import { nameOneHandler } from './name-one-handler.js';
 
 const handlers = {
   static: staticOptions
@@ -14,14 +15,8 @@ const handlers = {
 };
 
 /** A model as the configuration names it: one handler with its options. */
-export const modelSpec = z.strictObject(handlers).superRefine((spec, context) => {
-  const named = Object.values(spec).filter((options) => options !== undefined).length;
-  if (named === 1) return;
-  const names = Object.keys(handlers).join(', ');
-  context.addIssue({
-    code: 'custom',
-    message: `Name one handler (${names}), such as static: { model: bundled }; ${named} are named here.`,
-  });
-});
+export const modelSpec = z
+  .strictObject(handlers)
+  .superRefine(nameOneHandler(Object.keys(handlers), 'static: { model: bundled }'));
 
 export type ModelSpec = z.infer<typeof modelSpec>;

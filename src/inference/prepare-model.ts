@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../contracts/context.js';
 import type { EmbeddingModel, TokenizerRef } from '../contracts/embedding-model.js';
-import { canonicalJson } from '../elements/canonical-json.js';
-import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { systemChance, type Chance } from '../flow/chance.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { Loadable } from './manager.js';
+import { modelKey } from './model-key.js';
 import type { HubModelOptions } from './models/hub-model.js';
 import type { ModelFolder } from './models/model-folder.js';
 import { resolveModel } from './models/resolve-model.js';
@@ -45,7 +43,7 @@ export async function prepareEmbeddingModel(
     const found = await loadModelFiles({ ...spec.static, handler: 'static' }, options);
     const folder = await stage(found, signal);
     return {
-      key: keyOf('static', folder, prompts),
+      key: modelKey('static', folder, prompts),
       name: folder.name,
       // One copy for all threads.
       bytes: folder.files.get('model.safetensors')!.bytes,
@@ -63,7 +61,7 @@ export async function prepareEmbeddingModel(
     const { onnxMemory } = await import('./handlers/onnx/onnx-memory.js');
     const { model: _model, revision: _revision, ...settings } = spec.onnx;
     return {
-      key: keyOf('onnx', folder, settings),
+      key: modelKey('onnx', folder, settings),
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
       weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
@@ -78,7 +76,7 @@ export async function prepareEmbeddingModel(
     const tokenizer =
       openai.tokenizer === undefined ? undefined : await remoteTokenizer(openai.tokenizer, options);
     return {
-      key: keyOf('openai', undefined, openai),
+      key: modelKey('openai', undefined, openai),
       name: openai.model,
       bytes: 0,
       load: async (signal) => {
@@ -92,15 +90,9 @@ export async function prepareEmbeddingModel(
   });
 }
 
-async function asItIs(folder: ModelFolder): Promise<ModelFolder> {
+/** Files that nobody changes are loaded where they are. */
+export async function asItIs(folder: ModelFolder): Promise<ModelFolder> {
   return folder;
-}
-
-/** Two specs with equal keys load the same, wherever the files were found. A digest: settings may hold secrets. */
-function keyOf(handler: string, folder: ModelFolder | undefined, settings: unknown): string {
-  const files = [...(folder?.files ?? [])].map(([path, { sha256 }]) => [path, sha256]).sort();
-  const all = JSON.parse(JSON.stringify([handler, files, settings])) as Json;
-  return createHash('sha256').update(canonicalJson(all)).digest('hex');
 }
 
 /** Of the model behind an address only the tokenizer is wanted here. */

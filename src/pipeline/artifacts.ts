@@ -7,7 +7,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import type { StoreCount } from '../contracts/store.js';
 import { identityDigest } from '../inference/identity.js';
 import { differences } from './differences.js';
-import type { PipelineSpec } from './spec.js';
+import type { InferSpec, PipelineSpec } from './spec.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 
 /** What a filled store remembers of the chain that filled it. */
@@ -20,26 +20,56 @@ export interface ChainArtifact {
   readonly embed: Json;
 }
 
+/** For each infer step the `modelId` of each of its models, by name. */
+export type InferIds = ReadonlyMap<InferSpec, { readonly [model: string]: string }>;
+
 const artifactName = 'chain';
 
-/** @param chunker with every default filled in, so that a later default is no change of the chain */
+/**
+ * @param chunker with every default filled in, so that a later default is no change of the chain
+ * @param inferIds `modelId`s of the models of each infer step, by their names
+ */
 export function describeChain(
   spec: PipelineSpec,
   chunker: ChunkerSpec,
   measure: TokenizerRef | ByteMeasure,
   identity: ModelIdentity,
+  inferIds: InferIds,
 ): ChainArtifact {
+  const { documentSteps, chunkSteps } = spec;
   return {
     format: 1,
     chain: {
-      enrich: spec.enrich.map(({ name, version }) => ({ name, version })),
+      enrich: documentSteps.map((step) =>
+        step.infer === undefined
+          ? { name: step.enrich.name, version: step.enrich.version }
+          : describeInfer(step.infer, inferIds),
+      ),
       chunk: asJson(chunker),
       ...chunkMeasure(measure, identity),
+      // Absent where there is none: a store of before there were such steps has the same digest.
+      ...(chunkSteps.length > 0 && { infer: chunkSteps.map((step) => describeInfer(step, inferIds)) }),
       model: identityDigest(identity),
     },
     identity,
     embed: withoutSecrets(spec.embed),
   };
+}
+
+function describeInfer(step: InferSpec, inferIds: InferIds): Json {
+  const { name, version, field, to, route, keys, preprocess, postprocess, maxTokens } = step;
+  return asJson({
+    infer: name,
+    version,
+    field,
+    to,
+    models: inferIds.get(step),
+    // Of functions only the version is known.
+    ...(route !== undefined && { route: typeof route === 'string' ? route : 'function' }),
+    ...(Object.keys(keys).length > 0 && { keys }),
+    hooks: [...(preprocess ? ['preprocess'] : []), ...(postprocess ? ['postprocess'] : [])],
+    ...(to === 'context' && { maxTokens }),
+  });
 }
 
 /** Digest of the settings that affect what is stored. Two writers with equal digests make equal chunks. */

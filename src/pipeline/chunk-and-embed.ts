@@ -6,6 +6,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
 import type { Chunker } from '../transforms/chunk/pooled-chunker.js';
 import type { Embedding } from '../transforms/embed.js';
+import type { InferChunks } from '../transforms/infer/infer-chunks.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
 
@@ -13,6 +14,8 @@ import { makeChunks } from './make-chunks.js';
 export interface ModelChain extends Chunker {
   /** Components of a vector. */
   readonly width: number;
+  /** Steps between chunker and embedder. */
+  readonly inferChunks: readonly InferChunks[];
   embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
 }
 
@@ -37,10 +40,11 @@ export async function chunkAndEmbed(
   entry: LedgerEntry | undefined,
   context: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
+  const { chunkAndEmbed: atOnce, inferChunks } = context.chain;
   const mayHold = entry !== undefined && entry.chunkCount > 0;
-  return mayHold || context.chain.chunkAndEmbed === undefined
+  return mayHold || atOnce === undefined || inferChunks.length > 0
     ? embedMissing(document, mayHold, context)
-    : embedAll(document, context.chain.chunkAndEmbed, context);
+    : embedAll(document, atOnce, context);
 }
 
 async function embedAll(
@@ -67,8 +71,10 @@ async function embedMissing(
   { pipeline, chain, sink, maxChunks, enter }: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
   enter('chunk');
-  const { passages, ids } = await chain.chunk(document.text);
-  checkCount(document, passages.length, maxChunks);
+  let found = await chain.chunk(document.text);
+  checkCount(document, found.passages.length, maxChunks);
+  for (const infer of chain.inferChunks) found = await infer(document, found, enter);
+  const { passages, ids } = found;
   const chunks = makeChunks(pipeline, document, passages);
   const held = mayHold && chunks.length > 0 ? await sink.held(chunks.map(({ id }) => id)) : none;
   enter('embed');

@@ -46,9 +46,11 @@ export async function processDocument(
   context: DocumentTaskContext,
 ): Promise<DocumentResult> {
   const { chain, sink, source, signal, enter } = context;
-  enter('enrich');
   let enriched = document;
-  for (const transform of chain.enrich) enriched = await transform.apply(enriched, signal);
+  for (const transform of chain.enrich) {
+    enter('enrich');
+    enriched = await transform.apply(enriched, signal, enter);
+  }
   const key = { documentId: document.id, source, version: document.version };
   const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
 

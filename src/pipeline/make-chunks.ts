@@ -11,7 +11,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
   const seen = new Map<string, number>();
   let under = none;
   let metadata = document.metadata;
-  return passages.map(({ start, end, tokens, headings = none, prefix = '' }, ordinal) => {
+  return passages.map(({ start, end, tokens, headings = none, prefix = '', metadata: own }, ordinal) => {
     // Neighbours under the same headings share one object.
     if (headings !== under) {
       under = headings;
@@ -32,7 +32,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
       embeddedText,
       tokens,
       hash,
-      metadata,
+      metadata: own ?? metadata,
     };
   });
 }

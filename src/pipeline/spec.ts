@@ -1,14 +1,14 @@
 import type { EnrichBatch } from '../contracts/document-transform.js';
+import type { HandlerSpec } from '../inference/handler-spec.js';
 import type { ModelSpec } from '../inference/model-spec.js';
+import type { Routed } from '../inference/routing.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
+import type { InferField, Postprocess, Preprocess } from '../transforms/infer/infer-step.js';
 
-/** A pipeline as plain data (but for enrichments, which are functions): checked, with every default filled in. */
-export interface PipelineSpec {
+/** A pipeline as plain data (but for functions of a TypeScript configuration): checked, with every default filled in. */
+export interface PipelineSpec extends ChainSpec {
   readonly name: string;
   readonly source: ConnectorSpec;
-  readonly enrich: readonly EnrichSpec[];
-  readonly chunk: ChunkerSpec;
-  readonly embed: ModelSpec;
   readonly sink: ConnectorSpec;
   readonly failed: ConnectorSpec;
   readonly limits: LimitsSpec;
@@ -23,6 +23,19 @@ export interface PipelineSpec {
   readonly baseFolder: string;
 }
 
+/** What a document goes through. */
+export interface ChainSpec {
+  /** In their order. */
+  readonly documentSteps: readonly DocumentStepSpec[];
+  readonly chunk: ChunkerSpec;
+  readonly chunkSteps: readonly InferSpec[];
+  readonly embed: ModelSpec;
+}
+
+export type DocumentStepSpec =
+  | { readonly enrich: EnrichSpec; readonly infer?: never }
+  | { readonly infer: InferSpec; readonly enrich?: never };
+
 /** A connector by its name in the registry, with its checked configuration. */
 export interface ConnectorSpec {
   readonly connector: string;
@@ -36,6 +49,19 @@ export interface EnrichSpec {
   readonly batch: EnrichBatch;
   readonly batchSize: number;
   readonly concurrency: number;
+}
+
+export interface InferSpec extends Routed<HandlerSpec> {
+  readonly name: string;
+  /** Stands for the code of the hooks and of a route function in the chain's digest. */
+  readonly version: string;
+  readonly field: InferField;
+  /** A place in the metadata, `text` (of a document) or `context` (of a chunk). */
+  readonly to: string;
+  readonly preprocess?: Preprocess | undefined;
+  readonly postprocess?: Postprocess | undefined;
+  /** Most tokens of a `context`. */
+  readonly maxTokens: number;
 }
 
 export interface LimitsSpec {

@@ -1,15 +1,15 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
-import type { WorkerPool } from '../inference/workers/pool.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
 import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
+import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
 import { measureOf } from '../pipeline/measure-of.js';
-import { fitToModel } from '../pipeline/fit-to-model.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
-import { openModel, openPool } from './open-model.js';
+import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
+import { openHandler, openModel, openPool } from './open-model.js';
 import { openSource, openStore, type OpenContext } from './open-parts.js';
 
 /** What a look at one part of a pipeline found. */
@@ -32,20 +32,41 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     yield await look('source', () => checkSource(spec, context));
     const pool = openPool({ workers: 1 }, context);
     let model: EmbeddingModel | undefined;
+    let infer: InferModels | undefined;
     yield await look('model', async () => {
-      model = await openModelHere(spec, pool, context);
+      model = await openHere(spec, (local) => openModel(spec.embed, local, pool, context));
       if (model === undefined) return 'not on this machine yet: the first run fetches it';
       await model.embed([{ text: 'word' }], 'document');
       const { name, width, dtype } = model.identity;
       return `${name}: ${width} components, ${dtype}, at most ${model.maxTokens} tokens a chunk`;
     });
+    if (inferSteps(spec).length > 0)
+      yield await look('model', async () => {
+        infer = await openHere(spec, (local) =>
+          openInferModels(local, (model) => openHandler(model, local, pool, context)),
+        );
+        if (infer === undefined)
+          return 'models of infer steps are not on this machine yet: the first run fetches them';
+        return `infer steps: ${[...infer.keys()].map(({ name }) => name).join(', ')}`;
+      });
+    else infer = new Map();
     yield await look('store', async () => {
       const store = await openStore(spec, context);
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
-      if (model !== undefined) {
-        const fitted = fitToModel(spec.chunk, model, context.report);
-        agreesWith(stored, describeChain(spec, fitted, measureOf(fitted, model), model.identity));
+      if (model !== undefined && infer !== undefined) {
+        const reserved = reservedTokens(spec);
+        const fitted = fitToModel(spec.chunk, model, context.report, reserved);
+        agreesWith(
+          stored,
+          describeChain(
+            spec,
+            fitted,
+            measureOf(fitted, model, reserved),
+            model.identity,
+            inferIds(infer, spec.refresh !== undefined),
+          ),
+        );
       }
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;
@@ -55,24 +76,31 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   }
 }
 
-/** A check fetches nothing. */
-async function openModelHere(
+/** A check fetches nothing. @returns undefined for what is on the hub and not here */
+async function openHere<Opened>(
   spec: PipelineSpec,
-  pool: WorkerPool,
-  context: OpenContext,
-): Promise<EmbeddingModel | undefined> {
+  open: (local: PipelineSpec) => Promise<Opened>,
+): Promise<Opened | undefined> {
   const { offline } = spec.models;
   try {
-    return await openModel(spec.embed, { ...spec, models: { ...spec.models, offline: true } }, pool, context);
+    return await open({ ...spec, models: { ...spec.models, offline: true } });
   } catch (error) {
-    if (!offline && isFromHub(spec) && MillraceError.from(error).code === 'model_not_found') return undefined;
+    if (!offline && namesHubModel(spec) && MillraceError.from(error).code === 'model_not_found')
+      return undefined;
     throw error;
   }
 }
 
 /** `owner/name`; a folder or the bundled model is here or nowhere. */
-function isFromHub({ embed }: PipelineSpec): boolean {
-  return /^[\w-][\w.-]*\/[\w.-]+$/.test((embed.static ?? embed.onnx)?.model ?? '');
+function namesHubModel(spec: PipelineSpec): boolean {
+  const handlers = inferSteps(spec).flatMap(({ models }) => Object.values(models));
+  const { embed } = spec;
+  const named = [
+    embed.static,
+    embed.onnx,
+    ...handlers.flatMap(({ onnx, transformers }) => [onnx, transformers]),
+  ];
+  return named.some((options) => /^[\w-][\w.-]*\/[\w.-]+$/.test(options?.model ?? ''));
 }
 
 async function look(part: Finding['part'], work: () => Promise<string>): Promise<Finding> {

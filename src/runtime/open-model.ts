@@ -1,4 +1,8 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import type { ModelHandler } from '../contracts/model-handler.js';
+import type { Json } from '../elements/metadata.js';
+import type { HandlerSpec } from '../inference/handler-spec.js';
+import { loadHandler } from '../inference/load-handler.js';
 import { loadEmbeddingModel, type LoadModelOptions } from '../inference/load-model.js';
 import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultWorkerCount } from '../inference/workers/cores.js';
@@ -45,6 +49,19 @@ export async function openModel(
   signal?: AbortSignal,
 ): Promise<EmbeddingModel> {
   const model = await loadEmbeddingModel(embed, loadOptions(spec, pool, context, signal));
+  context.releasers.push(() => model.close());
+  return model;
+}
+
+/** A model of an infer step, for a single user. */
+export async function openHandler(
+  handler: HandlerSpec,
+  spec: Pick<PipelineSpec, 'models' | 'baseFolder'>,
+  pool: WorkerPool,
+  context: Pick<OpenContext, 'releasers' | 'clock' | 'report'>,
+  signal?: AbortSignal,
+): Promise<ModelHandler<Json, Json>> {
+  const model = await loadHandler(handler, loadOptions(spec, pool, context, signal));
   context.releasers.push(() => model.close());
   return model;
 }

@@ -1,14 +1,20 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import type { ModelHandler } from '../contracts/model-handler.js';
+import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Stop } from '../flow/stop.js';
 import { identityDigest } from '../inference/identity.js';
+import type { HandlerSpec } from '../inference/handler-spec.js';
 import { createModelManager, type Loadable } from '../inference/manager.js';
 import type { ModelSpec } from '../inference/model-spec.js';
+import { prepareHandler } from '../inference/prepare-handler.js';
 import { prepareEmbeddingModel } from '../inference/prepare-model.js';
 import { embeddingProbe } from '../inference/refresh/embedding-probe.js';
 import { createLiveEmbeddingModel } from '../inference/refresh/live-embedding-model.js';
 import { createLiveModel, type LiveModel } from '../inference/refresh/live-model.js';
 import type { Probe } from '../inference/refresh/probe.js';
+import { createLiveHandler } from '../inference/refresh/live-handler.js';
+import { handlerProbe } from '../inference/refresh/handler-probe.js';
 import { createRefresher } from '../inference/refresh/refresher.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
@@ -22,6 +28,7 @@ import type { ModelFolder } from '../inference/models/model-folder.js';
 export interface Models {
   /** @param fillsStore its vectors go to a store: only a model of the same space may take its place */
   embedding(spec: ModelSpec, use: { readonly fillsStore: boolean }): Promise<EmbeddingModel>;
+  handler(spec: HandlerSpec): Promise<ModelHandler<Json, Json>>;
   /** Those that may be exchanged. */
   readonly targets: readonly ModelTarget[];
 }
@@ -110,6 +117,24 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
 
   return {
     targets,
+    handler: (model) => {
+      const named = model.onnx ?? model.transformers;
+      return open(
+        {
+          model: named?.model,
+          revision: named?.revision,
+          probe: handlerProbe<Json, Json>(probeItems),
+          idOf: ({ modelId }) => modelId,
+          prepare: (name, revision, signal, stage) =>
+            prepareHandler(renamedHandler(model, name, revision), {
+              ...loadOptions(spec, pool, context, signal),
+              stage,
+            }),
+        },
+        (loaded) => loaded,
+        createLiveHandler<Json, Json>,
+      );
+    },
     embedding: (model, { fillsStore }) => {
       const named = model.static ?? model.onnx;
       return open(
@@ -129,6 +154,24 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
       );
     },
   };
+}
+
+/** What a model of an infer step is tried with. */
+const probeItems = [
+  'a',
+  'The miller opens the sluice, and the wheel begins to turn.',
+  '水車小屋, мельница, 🦩',
+];
+
+function renamedHandler(
+  spec: HandlerSpec,
+  model: string | undefined,
+  revision: string | undefined,
+): HandlerSpec {
+  if (model === undefined) return spec;
+  if (spec.onnx !== undefined) return { onnx: { ...spec.onnx, model, revision } };
+  if (spec.transformers !== undefined) return { transformers: { ...spec.transformers, model, revision } };
+  throw new MillraceError('internal', 'Only models that have files can be exchanged.');
 }
 
 /** The same step with another model: all its other options stay. */

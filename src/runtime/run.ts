@@ -14,10 +14,14 @@ import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.
 import type { Chain } from '../pipeline/document-task.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createChunker } from '../transforms/chunk/pooled-chunker.js';
-import { fitToModel } from '../pipeline/fit-to-model.js';
-import { measureOf } from '../pipeline/measure-of.js';
+import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
+import { measuredLimit, measureOf } from '../pipeline/measure-of.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
+import { createContextFitter } from '../transforms/infer/context-fitter.js';
+import { createInferChunks } from '../transforms/infer/infer-chunks.js';
+import { createInferDocuments } from '../transforms/infer/infer-documents.js';
+import { inferIds, openInferModels, wireInfer } from './open-infer.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
@@ -83,9 +87,17 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const pool = openPool(spec, context);
     const models = openModels({ spec, pool, context, stop });
     const model = await models.embedding(spec.embed, { fillsStore: true });
-    const fitted = fitToModel(spec.chunk, model, report);
-    const measure = measureOf(fitted, model);
-    const artifact = describeChain(spec, fitted, measure, model.identity);
+    const inferModels = await openInferModels(spec, (model) => models.handler(model));
+    const contextTokens = reservedTokens(spec);
+    const fitted = fitToModel(spec.chunk, model, report, contextTokens);
+    const measure = measureOf(fitted, model, contextTokens);
+    const artifact = describeChain(
+      spec,
+      fitted,
+      measure,
+      model.identity,
+      inferIds(inferModels, spec.refresh !== undefined),
+    );
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
@@ -113,11 +125,26 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       report,
     });
     const chain: Chain = {
-      enrich: spec.enrich.map(({ name, batch, batchSize, concurrency }) =>
-        createEnrich({ name, enrich: batch, batchSize, concurrency, clock, signal, report }),
-      ),
+      enrich: spec.documentSteps.map(({ enrich, infer }) => {
+        if (infer === undefined)
+          return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
+        const step = wireInfer(infer, inferModels, context, signal);
+        return createInferDocuments({ name: infer.name, to: infer.to, step });
+      }),
       width,
       ...chunker,
+      inferChunks: spec.chunkSteps.map((infer) =>
+        createInferChunks({
+          to: infer.to,
+          step: wireInfer(infer, inferModels, context, signal),
+          fit: createContextFitter({
+            measures: [measure],
+            maxTokens: measuredLimit(measure, model),
+            contextTokens: infer.maxTokens,
+            ...{ pool, clock, signal, report },
+          }),
+        }),
+      ),
       embed: (texts) => embedder.embedAll(texts),
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),

@@ -6,6 +6,8 @@ import { Batcher } from '../flow/batcher.js';
 import type { Chance } from '../flow/chance.js';
 import { retry } from '../flow/retry.js';
 import { checkVector } from '../inference/check-vector.js';
+import { createCountAhead } from './count-ahead.js';
+import { estimateTokens } from './estimate-tokens.js';
 import type { Report } from '../observability/events.js';
 
 export interface EmbedderOptions {
@@ -32,35 +34,37 @@ export interface Embedding {
   readonly modelId: string;
 }
 
-/** Characters of a token, on average, where a text's tokens are not counted yet. */
-const charactersPerToken = 4;
+/** Most models put two around a text. */
+const specialTokens = 2;
 
 export function createEmbedder({ model, role, clock, chance, signal, report }: EmbedderOptions): Embedder {
   const lane = model.identity.name;
-  const embedBatch = (texts: readonly EmbedText[]) =>
-    retry(() => model.embed(texts, role, signal), {
+  const patiently = <T>(call: (signal: AbortSignal) => Promise<T>) =>
+    retry(() => call(signal), {
       clock,
       chance,
       signal,
       onRetry: (event) => report({ type: 'retry', lane, ...event }),
       onRecovered: () => report({ type: 'recovered', lane }),
     });
+  const embedBatch = (texts: readonly EmbedText[]) => patiently((signal) => model.embed(texts, role, signal));
+
+  /** What is over the model's limit is cut by it. */
+  const tokensOf = ({ text, ids }: EmbedText) =>
+    Math.min(ids?.length ?? estimateTokens(text), model.maxTokens) + specialTokens;
 
   const { padded, texts: maxItems, shareTokens, maxWaitMs = 0 } = model.batching;
   const batcher = new Batcher<EmbedText, Embedding>({
     run: async (texts, served) => {
       const began = clock.now();
-      const { modelId, width, vectors, ms } = await embedBatch(texts);
+      const { modelId, width, vectors, ms, tokens, paddedTokens } = await embedBatch(texts);
       if (ms !== undefined) served(ms);
-      const tokens = texts.map(tokensOf);
       report({
         type: 'batch',
         lane,
         items: texts.length,
-        cost: tokens.reduce((sum, count) => sum + count, 0),
-        ...(padded && {
-          paddedCost: texts.length * tokens.reduce((most, count) => Math.max(most, count), 0),
-        }),
+        cost: tokens ?? texts.reduce((sum, text) => sum + tokensOf(text), 0),
+        ...(paddedTokens !== undefined && { paddedCost: paddedTokens }),
         ms: clock.now() - began,
         ...(ms !== undefined && { servedMs: ms }),
       });
@@ -92,7 +96,21 @@ export function createEmbedder({ model, role, clock, chance, signal, report }: E
     return checkVector(vector, width) ?? { vector, modelId };
   }
 
-  return { embed: (text) => batcher.submit(text), embedAll: (texts) => batcher.submitAll(texts) };
+  const countAhead = createCountAhead(model, patiently);
+
+  async function embed(text: EmbedText): Promise<Embedding> {
+    // What finds every worker idle gains nothing by a known length.
+    const known = countAhead === undefined || text.ids !== undefined || batcher.idle;
+    return batcher.submit(known ? text : await countAhead(text));
+  }
+
+  return {
+    embed,
+    embedAll: (texts) =>
+      countAhead === undefined || texts.every(({ ids }) => ids !== undefined)
+        ? batcher.submitAll(texts)
+        : Promise.all(texts.map(embed)),
+  };
 }
 
 function budgetOf({
@@ -103,10 +121,6 @@ function budgetOf({
 }: Batching): number | BatchBudget {
   if (minTokens === maxTokens) return tokens;
   return new BatchBudget({ start: tokens, min: minTokens, max: maxTokens, latencyMs });
-}
-
-function tokensOf({ text, ids }: EmbedText): number {
-  return (ids?.length ?? Math.ceil(text.length / charactersPerToken)) + 2;
 }
 
 function countError(texts: number, vectors: number): MillraceError {

@@ -70,17 +70,40 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a step that is misspelt',
       `${start}chain: [{ chunks: { markdown: {} } }, ${embed}]\n`,
-      ['chain[0]: expected exactly one of "enrich", "chunk", "embed"', 'Did you mean "chunk"?'],
+      ['chain[0]: expected exactly one of "enrich", "infer", "chunk", "embed"', 'Did you mean "chunk"?'],
     ],
     [
       'steps out of order',
       `${start}chain: [${embed}, { chunk: { markdown: {} } }]\n`,
-      ['chain: expected any number of enrich steps, then one chunk, then one embed; got embed, chunk'],
+      [
+        'chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, one embed; got embed, chunk',
+      ],
     ],
     [
       'settings that do not go together',
       `${start}chain: [{ chunk: { markdown: { maxTokens: 100, overlap: 200 } } }, ${embed}]\n`,
       ['chain[0].chunk.markdown.overlap: overlap must be smaller than maxTokens (100), not 200'],
+    ],
+    [
+      'a result that cannot go where it is put',
+      `${start}chain: [{ infer: { name: a, to: context, model: { onnx: { model: m } } } }, { chunk: { markdown: {} } }, { infer: { name: b, to: text, model: { onnx: { model: m } } } }, ${embed}]\n`,
+      [
+        'chain[0].infer.to: context is for chunks; move the step after chunk, or write text',
+        'chain[2].infer.to: after chunk the text is fixed; write context, or a place in the metadata',
+      ],
+    ],
+    [
+      'routes that lead nowhere',
+      `${start}chain: [{ infer: { name: a, to: metadata.x, keys: { de: eng }, models: { en: { onnx: { model: m } } } } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      [
+        'chain[0].infer.keys.de: names no model of `models`: "eng"',
+        'chain[0].infer.route: is missing: without it every document has the key "*", which leads nowhere',
+      ],
+    ],
+    [
+      'one model and several',
+      `${start}chain: [{ infer: { name: a, to: metadata.x, model: { onnx: { model: m } }, models: { "*": { onnx: { model: m } } } } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      ['chain[0].infer.models: name one model, or several under `models`, not both'],
     ],
     [
       'a bad name',

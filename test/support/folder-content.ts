@@ -10,6 +10,7 @@ export interface StoredChunk {
   readonly start: number;
   readonly end: number;
   readonly hash: string;
+  readonly tokens: number;
   readonly text: string;
   readonly metadata: unknown;
   /** Hex digest of the vector's bytes. */
@@ -39,7 +40,7 @@ export async function readFolder(folder: string, pipeline: string): Promise<Fold
   try {
     const chunks = (await connection.query({
       text: `select c.document_id as "documentId", l.content_hash as "contentHash", c.id, c.ordinal, c."start", c."end",
-                    c.hash, c.text, c.metadata, md5(vector_send(c.embedding)) as vector
+                    c.hash, c.tokens, c.text, c.metadata, md5(vector_send(c.embedding)) as vector
              from millrace.chunks c left join millrace.ledger l using (pipeline, document_id)
              where c.pipeline = $1
              order by c.document_id collate "C", c.ordinal`,

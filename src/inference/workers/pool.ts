@@ -160,6 +160,8 @@ export function createWorkerPool({ size, isolation = 'thread' }: WorkerPoolOptio
         released ??= (async () => {
           await Promise.allSettled([...calls].flatMap(([call, of]) => (of === id ? [call] : [])));
           await Promise.allSettled([...workers].map((worker) => worker.release(id)));
+          // A call that came meanwhile found its worker busy.
+          dispatch();
         })();
         return released;
       },

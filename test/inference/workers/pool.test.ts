@@ -50,6 +50,18 @@ describe('a worker pool', () => {
     expect(order).toEqual(Array.from({ length: 30 }, (_, tag) => tag));
   });
 
+  it('makes a call that came while its only worker was releasing another service', async () => {
+    const service = fixture(1);
+    const other = pool.service(module, { label: 'other' } satisfies FixtureOptions);
+    await other.call('where', undefined);
+    await service.call('where', undefined);
+    const released = other.release();
+    await new Promise(setImmediate);
+    const called = service.call<Where>('where', undefined);
+    await released;
+    expect(await called).toMatchObject({ label: 'one', calls: 2 });
+  });
+
   it('moves buffers to the worker and back without copying them', async () => {
     const service = fixture(1);
     const numbers = Float32Array.of(1, 2, 3);

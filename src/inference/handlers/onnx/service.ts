@@ -1,18 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
-import { MillraceError } from '../../../errors/millrace-error.js';
-import { hashFile } from '../../models/file-digest.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
 import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
 import { openSession, type SessionOptions } from './session.js';
-import { readSpecialTokens, type SpecialTokens } from './special-tokens.js';
+import { specialTokensOf } from './file-special-tokens.js';
+import { checkUnchanged, type WeightsFile } from './unchanged-weights.js';
 
 export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
-  readonly weights: readonly { readonly path: string; readonly sha256: string }[];
+  readonly weights: readonly WeightsFile[];
   readonly tokenizer: TokenizerRef;
   readonly pooling: Pooling;
   readonly normalize: boolean;
@@ -43,6 +41,15 @@ export interface OnnxVectors {
   readonly truncated: number;
   /** Time that it took, in ms. */
   readonly ms: number;
+  /** Special tokens included. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
+
+/** Answer of `tokenize`: the ids of all texts one after the other, and how many each has. */
+export interface TokenizedTexts {
+  readonly ids: Int32Array<ArrayBuffer>;
+  readonly counts: Int32Array<ArrayBuffer>;
 }
 
 /** Some words, for the first run of a model. */
@@ -53,7 +60,7 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const { pooling, normalize, maxTokens } = options;
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
-  await checkUnchanged(options);
+  await checkUnchanged(options.weights);
   const session = await openSession(options.weights[0]!.path, options.session);
   const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
 
@@ -61,7 +68,13 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
     const began = performance.now();
     const batch = padBatch(texts.map(idsOf), special, maxTokens);
     const vectors = poolVectors(await session.run(batch), batch, pooling, normalize);
-    return { vectors, truncated: batch.truncated, ms: performance.now() - began };
+    return {
+      vectors,
+      truncated: batch.truncated,
+      ms: performance.now() - began,
+      tokens: batch.counts.reduce((sum, count) => sum + count, 0),
+      paddedTokens: batch.ids.length,
+    };
   };
 
   return {
@@ -82,6 +95,18 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
         };
         return { value };
       },
+      tokenize(texts: readonly string[]) {
+        const all = texts.map((text) => tokenizer.ids(text));
+        const counts = Int32Array.from(all, ({ length }) => length);
+        const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
+        let at = 0;
+        for (const some of all) {
+          ids.set(some, at);
+          at += some.length;
+        }
+        const value: TokenizedTexts = { ids, counts };
+        return { value, transfer: [ids.buffer, counts.buffer] };
+      },
       async embed(texts: OnnxTexts) {
         const value = await embed(texts);
         return { value, transfer: [value.vectors.buffer as ArrayBuffer] };
@@ -97,28 +122,4 @@ function probeTexts(ids: Int32Array, maxTokens: number): Int32Array[] {
   return lengths.map((length, text) =>
     Int32Array.from({ length }, (_, at) => ids[(text * 5 + at) % ids.length]!),
   );
-}
-
-/** Workers load when they are first needed, or after a crash: by then another model may lie under the same path. */
-async function checkUnchanged({ weights }: OnnxServiceOptions): Promise<void> {
-  for (const { path, sha256 } of weights) {
-    const { matches } = await hashFile(path, { kind: 'sha256', hex: sha256 });
-    if (!matches) {
-      throw new MillraceError('model_corrupt', `${path} has changed since its model was loaded`, {
-        hint: 'Do not change the files of a model in place: load the new one under another path.',
-      });
-    }
-  }
-}
-
-async function specialTokensOf(file: string): Promise<SpecialTokens> {
-  try {
-    const { post_processor } = JSON.parse(await readFile(file, 'utf8')) as { post_processor?: unknown };
-    return readSpecialTokens(post_processor);
-  } catch (cause) {
-    throw new MillraceError('model_unsupported', `The post-processor in ${file} is of an unknown kind`, {
-      cause,
-      hint: 'It should be a template, BertProcessing, RobertaProcessing or ByteLevel, or a sequence of these.',
-    });
-  }
 }

@@ -4,7 +4,7 @@ import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
 
-/** A loaded graph that turns token ids into token vectors. */
+/** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
   /** Blocks the thread while it computes. @throws MillraceError `inference_failed`, `out_of_memory` */
   run(batch: PaddedBatch): Promise<TokenVectors>;
@@ -23,8 +23,22 @@ function isKnown(name: string): name is keyof typeof inputs {
   return Object.hasOwn(inputs, name);
 }
 
-/** Names that exporters give the token vectors, shape [batch, sequence, width]. */
-const outputs = ['last_hidden_state', 'token_embeddings'] as const;
+/** What is wanted of a graph: names that exporters give it, how many dimensions it has, and what to export a model for. */
+export interface GraphOutput {
+  readonly names: readonly string[];
+  readonly dimensions: number;
+  readonly task: string;
+}
+
+/** Token vectors, shape [batch, sequence, width]. */
+export const tokenVectors: GraphOutput = {
+  names: ['last_hidden_state', 'token_embeddings'],
+  dimensions: 3,
+  task: 'feature extraction',
+};
+
+/** One score a label, shape [batch, labels]. */
+export const labelScores: GraphOutput = { names: ['logits'], dimensions: 2, task: 'text classification' };
 
 export interface SessionOptions {
   /** Threads inside one run; never the runtime's own choice, which looks at the host's cores. */
@@ -41,6 +55,7 @@ export interface SessionOptions {
 export async function openSession(
   file: string,
   { threads, device, deviceIndex }: SessionOptions,
+  wanted: GraphOutput = tokenVectors,
 ): Promise<OnnxSession> {
   const { InferenceSession, Tensor } = await importRuntime();
   let session: InferenceSession;
@@ -86,10 +101,10 @@ export async function openSession(
       } catch (cause) {
         throw failed(batch, cause);
       }
-      if (result?.type !== 'float32' || result.dims.length !== 3) {
+      if (result?.type !== 'float32' || result.dims.length !== wanted.dimensions) {
         throw unsupported(`its output ${output} as ${result?.type} of ${result?.dims.length} dimensions`);
       }
-      return { data: result.data as Float32Array, width: result.dims[2]! };
+      return { data: result.data as Float32Array, width: result.dims.at(-1)! };
     },
     close: () => session.release(),
   };
@@ -102,14 +117,14 @@ export async function openSession(
       }
       return { name: input.name, type: input.type, value: inputs[input.name] };
     });
-    const output = outputs.find((name) => outputNames.includes(name));
-    if (output === undefined) throw unsupported(`no output ${outputs.join(' or ')}`);
+    const output = wanted.names.find((name) => outputNames.includes(name));
+    if (output === undefined) throw unsupported(`no output ${wanted.names.join(' or ')}`);
     return { asked, output };
   }
 
   function unsupported(what: string): MillraceError {
     return new MillraceError('model_unsupported', `The graph ${file} has ${what}`, {
-      hint: 'Export the model for feature extraction: its inputs are input_ids, attention_mask and at most token_type_ids and position_ids, its output last_hidden_state in float32.',
+      hint: `Export the model for ${wanted.task}: its inputs are input_ids, attention_mask and at most token_type_ids and position_ids, its output ${wanted.names[0]} in float32.`,
     });
   }
 }

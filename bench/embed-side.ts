@@ -1,0 +1,157 @@
+/** One side of the embed benchmark, in a process of its own. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EmbedText } from '../src/contracts/embedding-model.js';
+import { systemClock } from '../src/flow/system-clock.js';
+import { loadEmbeddingModel } from '../src/inference/load-model.js';
+import { modelSpec } from '../src/inference/model-spec.js';
+import { createWorkerPool } from '../src/inference/workers/pool.js';
+import { createEmbedder } from '../src/transforms/embed.js';
+import { answer } from './child-process.js';
+import { graphOf, openBareWorkers } from './embed-bare.js';
+import { openRival, type Rival } from './embed-rivals.js';
+import type { ReadyText, TextSet } from './embed-texts.js';
+import { watchDelay } from './main-thread-delay.js';
+
+export type Dtype = 'fp32' | 'int8';
+
+export interface EmbedSideInput {
+  readonly side: 'engine' | 'bare' | 'idle' | Rival;
+  /** The model's folder. */
+  readonly folder: string;
+  /** JSON file of the texts. */
+  readonly texts: string;
+  readonly set: TextSet;
+  readonly dtype: Dtype;
+  readonly workers: number;
+  /** Batch sizes of the bare workers, in tokens with padding: each is run. */
+  readonly budgets: readonly number[];
+}
+
+export interface EmbedSideResult {
+  /** One time a budget for the bare workers, else one. */
+  readonly ms: readonly number[];
+  /** Processor time of all threads, in ms, alongside `ms`. */
+  readonly cpuMs: readonly number[];
+  /** 99th percentile of the main thread's delay, in ms. */
+  readonly delayMs: number;
+  /** Share of the tokens that a model computed on that were padding; 0 where that is not known. */
+  readonly waste: number;
+  /** The vector of the first text. */
+  readonly vector: readonly number[];
+}
+
+const width = 384;
+const warmUp = 24;
+const idleMs = 3_000;
+
+await answer(async (input: EmbedSideInput): Promise<EmbedSideResult> => {
+  const texts = (JSON.parse(readFileSync(input.texts, 'utf8')) as { [set in TextSet]: ReadyText[] })[
+    input.set
+  ];
+  switch (input.side) {
+    case 'engine':
+      return engine(input, texts);
+    case 'bare':
+      return bare(input, texts);
+    case 'idle': {
+      const delay = watchDelay();
+      await wait(idleMs);
+      return { ms: [idleMs], cpuMs: [0], delayMs: delay(), waste: 0, vector: [] };
+    }
+    case 'transformers':
+    case 'langchain':
+    case 'fastembed': {
+      const { side, folder, dtype, workers } = input;
+      const embed = await openRival(side, { folder, dtype, threads: workers });
+      const plain = texts.map(({ text }) => text);
+      await embed(plain.slice(0, warmUp));
+      return measured(() => embed(plain), texts.length);
+    }
+    default:
+      return input.side satisfies never;
+  }
+});
+
+/** Mixed texts come as text, chunks with the ids that the chunker has of them. */
+async function engine(
+  { folder, dtype, workers, set }: EmbedSideInput,
+  texts: readonly ReadyText[],
+): Promise<EmbedSideResult> {
+  const pool = createWorkerPool({ size: workers });
+  const spec = modelSpec.parse({ onnx: { model: folder, dtype, threads: 1 } });
+  const model = await loadEmbeddingModel(spec, { pool, baseFolder: '.', cacheFolder: '.' });
+  let [tokens, padded] = [0, 0];
+  const embedder = createEmbedder({
+    model,
+    role: 'document',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    report: (event) => {
+      if (event.type !== 'batch') return;
+      tokens += event.cost;
+      padded += event.paddedCost ?? 0;
+    },
+  });
+  const given = texts.map(({ text, ids }): EmbedText =>
+    set === 'mixed' ? { text } : { text, ids: Int32Array.from(ids) },
+  );
+  await embedder.embedAll(given.slice(0, warmUp));
+  [tokens, padded] = [0, 0];
+  const result = await measured(
+    async () => (await embedder.embedAll(given)).map(({ vector }) => vector),
+    texts.length,
+  );
+  await model.close();
+  await pool.close();
+  return { ...result, waste: 1 - tokens / padded };
+}
+
+async function bare(
+  { folder, dtype, workers, budgets }: EmbedSideInput,
+  texts: readonly ReadyText[],
+): Promise<EmbedSideResult> {
+  const open = openBareWorkers(graphOf(folder, dtype), workers, 1);
+  await open.run(texts.slice(0, warmUp), budgets[0]!);
+  const results: { ms: number; cpuMs: number; vectors: Float32Array[] }[] = [];
+  for (const tokens of budgets) {
+    const before = process.cpuUsage();
+    results.push({ ...(await open.run(texts, tokens)), cpuMs: since(before) });
+  }
+  await open.close();
+  check(results[0]!.vectors, texts.length);
+  return {
+    ms: results.map(({ ms }) => ms),
+    cpuMs: results.map(({ cpuMs }) => cpuMs),
+    delayMs: 0,
+    waste: 0,
+    vector: [...results[0]!.vectors[0]!],
+  };
+}
+
+async function measured(
+  work: () => Promise<readonly ArrayLike<number>[]>,
+  count: number,
+): Promise<EmbedSideResult> {
+  const delay = watchDelay();
+  const before = process.cpuUsage();
+  const began = performance.now();
+  const vectors = await work();
+  const ms = performance.now() - began;
+  const result = { ms: [ms], cpuMs: [since(before)], delayMs: delay(), waste: 0 };
+  check(vectors, count);
+  return { ...result, vector: Array.from(vectors[0]!) };
+}
+
+/** A fast wrong answer is no figure. */
+function check(vectors: readonly ArrayLike<number>[], count: number): void {
+  if (vectors.length !== count) throw new Error(`${vectors.length} vectors for ${count} texts.`);
+  for (let at = 0; at < count; at += 1)
+    if (vectors[at]?.length !== width || !Number.isFinite(vectors[at]?.[0]))
+      throw new Error(`Text ${at} has no vector of ${width} components.`);
+}
+
+function since(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}

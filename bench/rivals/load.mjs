@@ -1,0 +1,2 @@
+/** Imports a package that is installed here. */
+export const load = (name) => import(name);

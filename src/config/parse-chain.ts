@@ -1,0 +1,45 @@
+import type { ChainSpec, DocumentStepSpec, InferSpec } from '../pipeline/spec.js';
+import { routed } from '../inference/routed-spec.js';
+import type { InferStepInput } from './infer-schema.js';
+import type { PipelineOutput } from './schema.js';
+
+type Steps = PipelineOutput['chain'];
+
+/** What is wrong with the order of the steps, and with steps that stand where they cannot do what they are asked. */
+export function chainProblems(chain: Steps): string[] {
+  const steps = chain.map((step) => Object.keys(step)[0]);
+  if (!/^((enrich|infer),)*chunk,(infer,)*embed$/.test(steps.join(',')))
+    return [
+      `chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, one embed; got ${steps.join(', ') || 'no step'}`,
+    ];
+  const chunk = steps.indexOf('chunk');
+  return chain.flatMap((step, at) => {
+    if (!('infer' in step)) return [];
+    const { to } = step.infer;
+    if (to === 'text' && at > chunk)
+      return [
+        `chain[${at}].infer.to: after chunk the text is fixed; write context, or a place in the metadata`,
+      ];
+    if (to === 'context' && at < chunk)
+      return [`chain[${at}].infer.to: context is for chunks; move the step after chunk, or write text`];
+    return [];
+  });
+}
+
+/** @param chain without problems */
+export function chainSpec(chain: Steps): ChainSpec {
+  const chunkAt = chain.findIndex((step) => 'chunk' in step);
+  return {
+    documentSteps: chain.slice(0, chunkAt).flatMap((step): DocumentStepSpec[] => {
+      if ('infer' in step) return [{ infer: inferSpec(step.infer) }];
+      return 'enrich' in step ? [{ enrich: step.enrich }] : [];
+    }),
+    chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
+    chunkSteps: chain.slice(chunkAt).flatMap((step) => ('infer' in step ? [inferSpec(step.infer)] : [])),
+    embed: chain.flatMap((step) => ('embed' in step ? [step.embed] : []))[0]!,
+  };
+}
+
+function inferSpec({ route, keys, models, model, ...step }: InferStepInput): InferSpec {
+  return { ...step, ...routed({ route, keys, models }, model!) };
+}

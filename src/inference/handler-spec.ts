@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { classifierOptions } from './handlers/onnx/classifier/options.js';
+import { transformersOptions } from './handlers/transformers/options.js';
+import { nameOneHandler } from './name-one-handler.js';
+import type { OwnHandler } from './own-handler.js';
+
+/** Handlers of an `infer` step, by name: one of them with its options is a model. */
+const inferHandlers = {
+  onnx: classifierOptions.optional().describe('Classifies texts by ONNX Runtime.'),
+  transformers: transformersOptions
+    .optional()
+    .describe('Runs any task of transformers.js. Needs the package @xenova/transformers.'),
+  own: z
+    .custom<OwnHandler>(isOwnHandler, { error: 'expected { modelId, run } (docs/handlers.md)' })
+    .optional()
+    .describe('A model of one’s own: { modelId, run }. Only in a TypeScript configuration.'),
+};
+
+/** A model of an `infer` step as the configuration names it. */
+export const handlerSpec = z
+  .strictObject(inferHandlers)
+  .superRefine(nameOneHandler(Object.keys(inferHandlers), 'onnx: { model: ./topics }'));
+
+export type HandlerSpec = z.infer<typeof handlerSpec>;
+
+function isOwnHandler(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { modelId, run } = value as Partial<OwnHandler>;
+  return typeof modelId === 'string' && modelId !== '' && typeof run === 'function';
+}

@@ -1,0 +1,64 @@
+import type { Document } from '../elements/document.js';
+import { readField } from '../elements/field-path.js';
+import { MillraceError } from '../errors/millrace-error.js';
+
+/** What gives a document its key: a path into its metadata (`metadata.lang`), or a function. */
+export type RouteBy = string | ((document: Document) => string);
+
+export interface RouteRule {
+  /** Absent: every document has the default key. */
+  readonly route?: RouteBy | undefined;
+  /** Models of a key, for keys that are no model's name, or that go to several. */
+  readonly keys: { readonly [key: string]: readonly string[] };
+  /** Names of the models; the name of a model is also its key. */
+  readonly models: readonly string[];
+}
+
+/** One model under the default key, or several by name with the way among them. */
+export interface Routed<Model> extends Omit<RouteRule, 'models'> {
+  readonly models: { readonly [name: string]: Model };
+}
+
+/** The configuration names several models, or one under a name of its own. */
+export function isKeyed({ models }: Routed<unknown>): boolean {
+  return Object.keys(models).some((name) => name !== defaultKey);
+}
+
+/** The models that a document goes through; equal routes are one array. @throws MillraceError `route_unknown` */
+export type Router = (document: Document) => readonly string[];
+
+/** Key of every document that has no other one. */
+export const defaultKey = '*';
+
+export function createRouter({ route, keys, models }: RouteRule): Router {
+  const routes = new Map(models.map((name) => [name, [name] as readonly string[]]));
+  for (const [key, names] of Object.entries(keys)) routes.set(key, names);
+  const fallback = routes.get(defaultKey);
+  return (document) => {
+    const key = keyOf(document, route);
+    const names = (key === undefined ? undefined : routes.get(key)) ?? fallback;
+    if (names !== undefined) return names;
+    const what = key === undefined ? `no ${String(route)}` : `the route ${JSON.stringify(key)}`;
+    throw new MillraceError(
+      'route_unknown',
+      `The document ${JSON.stringify(document.id)} has ${what}, for which there is no model.`,
+      { hint: `Name a model for it, or a default under "${defaultKey}".` },
+    );
+  };
+}
+
+function keyOf(document: Document, route: RouteBy | undefined): string | undefined {
+  if (route === undefined) return undefined;
+  if (typeof route === 'string') {
+    const value = readField(document, route);
+    return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+  }
+  let key: unknown;
+  try {
+    key = route(document);
+  } catch (cause) {
+    throw new MillraceError('route_unknown', 'The route function failed.', { cause });
+  }
+  if (typeof key === 'string') return key;
+  throw new MillraceError('route_unknown', `The route function gave ${typeof key}, not a text.`);
+}
