@@ -76,11 +76,11 @@ export interface ModelsSpec {
   /** Where models from the hub are kept. */
   readonly cacheFolder: string;
   readonly offline: boolean;
-  readonly hubUrl: string | undefined;
-  readonly token: string | undefined;
+  readonly hubUrl?: string | undefined;
+  readonly token?: string | undefined;
   /** Bytes of all loaded models together; absent: no limit. */
-  readonly maxBytes: number | undefined;
-  readonly maxLoaded: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly maxLoaded?: number | undefined;
 }
 
 export interface RefreshSpec {
