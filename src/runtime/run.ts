@@ -22,9 +22,11 @@ import { createContextFitter } from '../transforms/infer/context-fitter.js';
 import { createInferChunks } from '../transforms/infer/infer-chunks.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, openInferModels, wireInfer } from './open-infer.js';
-import { openModel, openPool } from './open-model.js';
+import { openPool } from './open-model.js';
+import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { runLoop } from './run-loop.js';
+import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
 
 export interface RunOptions {
@@ -39,6 +41,8 @@ export interface RunOptions {
   readonly abort?: AbortSignal;
   readonly onEvent?: Report;
   readonly clock?: Clock;
+  /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
+  onControl?(control: RunControl): void;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -81,17 +85,26 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
-    const model = await openModel(spec.embed, spec, pool, context, stop.draining);
-    const inferModels = await openInferModels(spec, pool, context, stop.draining);
+    const models = openModels({ spec, pool, context, stop });
+    const model = await models.embedding(spec.embed, { fillsStore: true });
+    const inferModels = await openInferModels(spec, (model) => models.handler(model));
     const contextTokens = reservedTokens(spec);
     const fitted = fitToModel(spec.chunk, model, report, contextTokens);
     const measure = measureOf(fitted, model, contextTokens);
-    const artifact = describeChain(spec, fitted, measure, model.identity, inferIds(inferModels));
+    const artifact = describeChain(
+      spec,
+      fitted,
+      measure,
+      model.identity,
+      inferIds(inferModels, spec.refresh !== undefined),
+    );
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
+
+    releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
     const signal = stop.aborting;
     const chunker = createChunker({
