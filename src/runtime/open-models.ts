@@ -22,7 +22,7 @@ import { openModelCopies } from './model-copies.js';
 import { createModelTarget, type ModelTarget } from './model-target.js';
 import { loadOptions } from './open-model.js';
 import type { OpenContext } from './open-parts.js';
-import type { ModelFolder } from '../inference/models/model-folder.js';
+import type { StageFiles } from '../inference/staged-once.js';
 
 /** The models of a run: shared, within limits, and exchanged while it goes on where the configuration asks for that. */
 export interface Models {
@@ -51,7 +51,7 @@ interface Kind<Model, Sample> {
     model: string | undefined,
     revision: string | undefined,
     signal: AbortSignal,
-    stage: (folder: ModelFolder) => Promise<ModelFolder>,
+    stage?: StageFiles,
   ): Promise<Loadable<Model>>;
 }
 
@@ -62,6 +62,8 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
   const manager = createModelManager({ maxBytes, maxModels: maxLoaded });
   releasers.push(() => manager.close());
   const targets: ModelTarget[] = [];
+  /** Several steps with one model share it, so that it is exchanged for all of them at once. */
+  const lives = new Map<string, LiveModel<unknown>>();
 
   /** Opens a model once for all who ask for the same; what may be exchanged is live, anything else as it is. */
   async function open<Model extends { close(): Promise<void> }, Sample, Live>(
@@ -69,8 +71,9 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
     plain: (model: Model) => Live,
     alive: (live: LiveModel<Model>) => Live,
   ): Promise<Live> {
-    if (spec.refresh === undefined || kind.model === undefined) {
-      const loadable = await kind.prepare(kind.model, kind.revision, signal, async (folder) => folder);
+    // The bundled model has files that never change.
+    if (spec.refresh === undefined || kind.model === undefined || kind.model === 'bundled') {
+      const loadable = await kind.prepare(kind.model, kind.revision, signal);
       const { model, release } = await manager.acquire(loadable, { signal });
       releasers.push(release);
       return plain(model);
@@ -78,11 +81,14 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
     const copies = await openModelCopies();
     releasers.push(() => copies.close());
     const prepare = (model: string, revision: string | undefined, signal: AbortSignal) =>
-      // Files of the hub's cache never change; those of a folder may.
-      kind.prepare(model, revision, signal, async (folder) =>
+      kind.prepare(model, revision, signal, async (folder, signal) =>
+        // Files of the hub's cache never change; those of a folder may.
         folder.revision === undefined && model !== 'bundled' ? copies.make(folder, signal) : folder,
       );
     const loadable = await prepare(kind.model, kind.revision, signal);
+    const name = `${kind.model} ${kind.revision ?? ''} ${loadable.key}`;
+    const known = lives.get(name);
+    if (known !== undefined) return alive(known as LiveModel<Model>);
     const live = createLiveModel(await manager.acquire(loadable, { signal }));
     const refresher = createRefresher({
       name: kind.model,
@@ -95,6 +101,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
       report,
       signal,
     });
+    lives.set(name, live);
     releasers.push(() => live.close());
     const { model, revision } = kind;
     targets.push(
