@@ -4,6 +4,7 @@ import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
+import { serve } from './serve.bench.js';
 import { swap } from './swap.bench.js';
 
 /** Every benchmark by its name. */
@@ -13,6 +14,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   memory,
   onnx,
   embed,
+  serve,
   swap,
 };
 

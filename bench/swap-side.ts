@@ -16,7 +16,7 @@ import { handlerProbe } from '../src/inference/refresh/handler-probe.js';
 import { createLiveModel } from '../src/inference/refresh/live-model.js';
 import type { Probe } from '../src/inference/refresh/probe.js';
 import { createRefresher } from '../src/inference/refresh/refresher.js';
-import { createWorkerPool } from '../src/inference/workers/pool.js';
+import { withOwnWorkers } from '../src/inference/workers/own-workers.js';
 import { tinyModelFiles, tinyTable } from '../test/support/tiny-model.js';
 import { writeFiles } from '../test/support/write-files.js';
 import { answer } from './child-process.js';
@@ -61,29 +61,34 @@ const texts = Array.from(
   (_, at) => `Sluice ${at}: ${'the wheel turns and the stones grind '.repeat((at % 3) + 1)}`,
 );
 const lanes = 3;
+const workers = 2;
 const signal = new AbortController().signal;
 
 await answer(async (input: SwapSide): Promise<SwapResult> => {
-  const pool = createWorkerPool({ size: 2 });
-  const options = { pool, baseFolder: '.', cacheFolder: '.' };
+  const options = { baseFolder: '.', cacheFolder: '.' };
   const poolings = { a: 'mean', b: 'cls' } as const;
-  const result =
-    input.kind === 'embed'
-      ? await exchange<EmbeddingModel>(input, {
-          prepare: (model, variant) =>
-            prepareEmbeddingModel(modelSpec.parse({ onnx: { model, pooling: poolings[variant] } }), options),
-          idOf: ({ identity }) => identityDigest(identity),
-          ask: async (model, texts) => {
-            const { modelId, vectors } = await model.embed(
-              texts.map((text) => ({ text })),
-              'document',
-            );
-            return { modelId, rows: [...vectors] };
-          },
-          probe: embeddingProbe({ sameSpace: false }) as Probe<EmbeddingModel, never>,
-        })
-      : await exchange<ModelHandler<Json, Json>>(input, {
-          prepare: (model, variant) =>
+  return input.kind === 'embed'
+    ? await exchange<EmbeddingModel>(input, {
+        prepare: (model, variant) =>
+          withOwnWorkers(workers, (pool) =>
+            prepareEmbeddingModel(modelSpec.parse({ onnx: { model, pooling: poolings[variant] } }), {
+              ...options,
+              pool,
+            }),
+          ),
+        idOf: ({ identity }) => identityDigest(identity),
+        ask: async (model, texts) => {
+          const { modelId, vectors } = await model.embed(
+            texts.map((text) => ({ text })),
+            'document',
+          );
+          return { modelId, rows: [...vectors] };
+        },
+        probe: embeddingProbe({ sameSpace: false }) as Probe<EmbeddingModel, never>,
+      })
+    : await exchange<ModelHandler<Json, Json>>(input, {
+        prepare: (model, variant) =>
+          withOwnWorkers(workers, (pool) =>
             prepareHandler(
               handlerSpec.parse({
                 transformers: {
@@ -92,17 +97,16 @@ await answer(async (input: SwapSide): Promise<SwapResult> => {
                   options: { pooling: poolings[variant], normalize: true },
                 },
               }),
-              options,
+              { ...options, pool },
             ),
-          idOf: ({ modelId }) => modelId,
-          ask: async (model, texts) => {
-            const { modelId, results } = await model.run(texts, signal);
-            return { modelId, rows: results.map((result) => numbersIn(result)) };
-          },
-          probe: handlerProbe<Json, Json>(texts) as Probe<ModelHandler<Json, Json>, never>,
-        });
-  await pool.close();
-  return result;
+          ),
+        idOf: ({ modelId }) => modelId,
+        ask: async (model, texts) => {
+          const { modelId, results } = await model.run(texts, signal);
+          return { modelId, rows: results.map((result) => numbersIn(result)) };
+        },
+        probe: handlerProbe<Json, Json>(texts) as Probe<ModelHandler<Json, Json>, never>,
+      });
 });
 
 async function exchange<Model extends { close(): Promise<void> }>(

@@ -33,7 +33,11 @@ const stepSchema = z.union([
 ]);
 
 const limitsSchema = z.strictObject({
-  elements: z.int().min(1).default(2_000).describe('Documents under way at once.'),
+  elements: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Documents under way at once. Default: by workers and batch sizes, 512 to 4,096.'),
   bytes: z
     .int()
     .min(1)

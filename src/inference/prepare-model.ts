@@ -36,7 +36,7 @@ export async function prepareEmbeddingModel(
   spec: ModelSpec,
   options: PrepareModelOptions,
 ): Promise<Loadable<EmbeddingModel>> {
-  const { pool, onNotice, clock = systemClock, chance = systemChance, signal, stage } = options;
+  const { pool, onNotice, clock = systemClock, chance = systemChance, stage } = options;
   const notify = onNotice === undefined ? {} : { onNotice };
   if (spec.static !== undefined) {
     const { prompts } = spec.static;

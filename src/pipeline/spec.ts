@@ -65,7 +65,8 @@ export interface InferSpec extends Routed<HandlerSpec> {
 }
 
 export interface LimitsSpec {
-  readonly elements: number;
+  /** Absent: by workers and batch sizes. */
+  readonly elements?: number | undefined;
   /** Absent: by the number of workers. */
   readonly bytes?: number | undefined;
   readonly maxItemBytes: number;

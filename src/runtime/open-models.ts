@@ -16,6 +16,7 @@ import type { Probe } from '../inference/refresh/probe.js';
 import { createLiveHandler } from '../inference/refresh/live-handler.js';
 import { handlerProbe } from '../inference/refresh/handler-probe.js';
 import { createRefresher } from '../inference/refresh/refresher.js';
+import { withOwnWorkers } from '../inference/workers/own-workers.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { openModelCopies } from './model-copies.js';
@@ -51,6 +52,7 @@ interface Kind<Model, Sample> {
     model: string | undefined,
     revision: string | undefined,
     signal: AbortSignal,
+    pool: WorkerPool,
     stage?: StageFiles,
   ): Promise<Loadable<Model>>;
 }
@@ -73,18 +75,18 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
   ): Promise<Live> {
     // The bundled model has files that never change.
     if (spec.refresh === undefined || kind.model === undefined || kind.model === 'bundled') {
-      const loadable = await kind.prepare(kind.model, kind.revision, signal);
+      const loadable = await kind.prepare(kind.model, kind.revision, signal, pool);
       const { model, release } = await manager.acquire(loadable, { signal });
       releasers.push(release);
       return plain(model);
     }
     const copies = await openModelCopies();
     releasers.push(() => copies.close());
+    // Files of the hub's cache never change; those of a folder may.
+    const stage: StageFiles = async (folder, signal) =>
+      folder.revision === undefined && folder.name !== 'bundled' ? copies.make(folder, signal) : folder;
     const prepare = (model: string, revision: string | undefined, signal: AbortSignal) =>
-      kind.prepare(model, revision, signal, async (folder, signal) =>
-        // Files of the hub's cache never change; those of a folder may.
-        folder.revision === undefined && model !== 'bundled' ? copies.make(folder, signal) : folder,
-      );
+      withOwnWorkers(pool.size, (own) => kind.prepare(model, revision, signal, own, stage));
     const loadable = await prepare(kind.model, kind.revision, signal);
     const name = `${kind.model} ${kind.revision ?? ''} ${loadable.key}`;
     const known = lives.get(name);
@@ -132,7 +134,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
           revision: named?.revision,
           probe: handlerProbe<Json, Json>(probeItems),
           idOf: ({ modelId }) => modelId,
-          prepare: (name, revision, signal, stage) =>
+          prepare: (name, revision, signal, pool, stage) =>
             prepareHandler(renamedHandler(model, name, revision), {
               ...loadOptions(spec, pool, context, signal),
               stage,
@@ -150,7 +152,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
           revision: named?.revision,
           probe: embeddingProbe({ sameSpace: fillsStore }),
           idOf: ({ identity }) => identityDigest(identity),
-          prepare: (name, revision, signal, stage) =>
+          prepare: (name, revision, signal, pool, stage) =>
             prepareEmbeddingModel(renamed(model, name, revision), {
               ...loadOptions(spec, pool, context, signal),
               stage,

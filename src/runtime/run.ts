@@ -22,6 +22,7 @@ import { createContextFitter } from '../transforms/infer/context-fitter.js';
 import { createInferChunks } from '../transforms/infer/infer-chunks.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, openInferModels, wireInfer } from './open-infer.js';
+import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
@@ -49,12 +50,6 @@ export interface RunOptions {
 
 /** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
 const unitsAWorker = 512 * 1024;
-
-/**
- * Text under way in all for each worker, in bytes: several times what the model is given, so that look-ups and writes go
- * on meanwhile. More only waits, and what waits long costs the collector of garbage more than it is worth.
- */
-const bytesAWorker = 4 * 1024 * 1024;
 
 /** Some 9 seconds. */
 const startTries = 6;
@@ -149,6 +144,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };
+    const room = defaultRoom(pool.size, [
+      // What is embedded where it is chunked is bounded by its text alone.
+      ...(model.inPlace ? [] : [{ concurrency: model.concurrency, items: model.batching.texts }]),
+      ...spec.documentSteps.flatMap(({ enrich }) =>
+        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
+      ),
+    ]);
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
@@ -162,7 +164,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       sink: store.sink,
       failed,
       model: identityDigest(model.identity),
-      limits: { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker },
+      limits: {
+        ...spec.limits,
+        elements: spec.limits.elements ?? room.elements,
+        bytes: spec.limits.bytes ?? room.bytes,
+      },
       watch,
       allowMassDeletion,
       clock,
