@@ -5,6 +5,7 @@ import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
+import { serve } from './serve.bench.js';
 
 /** Every benchmark by its name. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
@@ -14,6 +15,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   onnx,
   embed,
   'embed-backlog': embedBacklog,
+  serve,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);

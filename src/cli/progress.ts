@@ -61,6 +61,8 @@ export function createProgress(output: Output, now: () => number): Progress {
           return;
         case 'recovered':
           return say(`${event.lane} answers again`);
+        case 'refresh':
+          return say(refreshLine(event));
         case 'swept':
           return say(`${event.documents} documents are gone from the source and were deleted`);
         case 'caught-up':
@@ -78,6 +80,19 @@ export function createProgress(output: Output, now: () => number): Progress {
     },
     end: () => bar?.stop(),
   };
+}
+
+function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 'refresh' }>): string {
+  switch (result) {
+    case 'switched':
+      return `model ${model} was exchanged; what it makes is labelled ${to}`;
+    case 'unchanged':
+      return `model ${model} is unchanged`;
+    case 'refused':
+      return `warning: model ${model} serves on as it was: ${error?.message ?? ''}`;
+    default:
+      return result satisfies never;
+  }
 }
 
 function createBar() {

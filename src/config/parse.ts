@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
+import { modelsSpec } from './models-spec.js';
 import { explainIssues } from './explain.js';
 import { chainProblems, chainSpec } from './parse-chain.js';
 import { pipelineSchema, type Connectors } from './schema.js';
@@ -30,7 +30,7 @@ export function parsePipeline(
       'config_invalid',
       `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     );
-  const { name, source, chain, sink, failed, limits, models, workers, stopDeadlineMs } = result.data;
+  const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
   return {
     name,
     source: connectorSpec(source),
@@ -38,11 +38,11 @@ export function parsePipeline(
     sink: connectorSpec(sink),
     failed: connectorSpec(failed),
     limits,
-    models: {
-      cacheFolder: models.cacheFolder === undefined ? cacheFolder : resolve(baseFolder, models.cacheFolder),
-      offline: models.offline,
-      hubUrl: models.hubUrl,
-      token: models.token,
+    models: modelsSpec(models, baseFolder, cacheFolder),
+    refresh: refresh && {
+      ...refresh,
+      watch: [refresh.watch].flat(),
+      events: refresh.events && connectorSpec(refresh.events),
     },
     workers,
     stopDeadlineMs,

@@ -44,6 +44,19 @@ export type RunEvent =
       readonly pausing: boolean;
     }
   | { readonly type: 'recovered'; readonly lane: string }
+  /** A refresh of a model is over: batches run on model `to` from now on, which is `from` unless it was switched. */
+  | {
+      readonly type: 'refresh';
+      readonly model: string;
+      readonly result: 'switched' | 'unchanged' | 'refused';
+      /** Ids of models, as they label what they make. */
+      readonly from: string;
+      readonly to: string;
+      /** Why it was refused. */
+      readonly error?: MillraceError;
+      /** Loading and probing included: other batches go on meanwhile, unless there was no room for both. */
+      readonly ms: number;
+    }
   | { readonly type: 'swept'; readonly documents: number }
   /** A source that goes on has handed over all there is for now, and all of it is settled. */
   | { readonly type: 'caught-up' }

@@ -9,7 +9,7 @@ import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
 import { measureOf } from '../pipeline/measure-of.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
-import { openModel, openPool } from './open-model.js';
+import { openHandler, openModel, openPool } from './open-model.js';
 import { openSource, openStore, type OpenContext } from './open-parts.js';
 
 /** What a look at one part of a pipeline found. */
@@ -42,7 +42,9 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     });
     if (inferSteps(spec).length > 0)
       yield await look('model', async () => {
-        infer = await openHere(spec, (local) => openInferModels(local, pool, context));
+        infer = await openHere(spec, (local) =>
+          openInferModels(local, (model) => openHandler(model, local, pool, context)),
+        );
         if (infer === undefined)
           return 'models of infer steps are not on this machine yet: the first run fetches them';
         return `infer steps: ${[...infer.keys()].map(({ name }) => name).join(', ')}`;
@@ -57,7 +59,13 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
         const fitted = fitToModel(spec.chunk, model, context.report, reserved);
         agreesWith(
           stored,
-          describeChain(spec, fitted, measureOf(fitted, model, reserved), model.identity, inferIds(infer)),
+          describeChain(
+            spec,
+            fitted,
+            measureOf(fitted, model, reserved),
+            model.identity,
+            inferIds(infer, spec.refresh !== undefined),
+          ),
         );
       }
       const { documents, chunks } = await store.count();

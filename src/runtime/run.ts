@@ -22,9 +22,12 @@ import { createContextFitter } from '../transforms/infer/context-fitter.js';
 import { createInferChunks } from '../transforms/infer/infer-chunks.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, openInferModels, wireInfer } from './open-infer.js';
-import { openModel, openPool } from './open-model.js';
+import { defaultRoom } from './default-room.js';
+import { openPool } from './open-model.js';
+import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { runLoop } from './run-loop.js';
+import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
 
 export interface RunOptions {
@@ -39,18 +42,14 @@ export interface RunOptions {
   readonly abort?: AbortSignal;
   readonly onEvent?: Report;
   readonly clock?: Clock;
+  /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
+  onControl?(control: RunControl): void;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
 
 /** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
 const unitsAWorker = 512 * 1024;
-
-/**
- * Text under way in all for each worker, in bytes: several times what the model is given, so that look-ups and writes go
- * on meanwhile. More only waits, and what waits long costs the collector of garbage more than it is worth.
- */
-const bytesAWorker = 4 * 1024 * 1024;
 
 /** Some 9 seconds. */
 const startTries = 6;
@@ -81,17 +80,26 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
-    const model = await openModel(spec.embed, spec, pool, context, stop.draining);
-    const inferModels = await openInferModels(spec, pool, context, stop.draining);
+    const models = openModels({ spec, pool, context, stop });
+    const model = await models.embedding(spec.embed, { fillsStore: true });
+    const inferModels = await openInferModels(spec, (model) => models.handler(model));
     const contextTokens = reservedTokens(spec);
     const fitted = fitToModel(spec.chunk, model, report, contextTokens);
     const measure = measureOf(fitted, model, contextTokens);
-    const artifact = describeChain(spec, fitted, measure, model.identity, inferIds(inferModels));
+    const artifact = describeChain(
+      spec,
+      fitted,
+      measure,
+      model.identity,
+      inferIds(inferModels, spec.refresh !== undefined),
+    );
     const { width } = model.identity;
     await patientStart(async () => {
       await store.prepare({ width });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
+
+    releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
     const signal = stop.aborting;
     const chunker = createChunker({
@@ -136,6 +144,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       room: new Gate(pool.size * unitsAWorker, signal),
       digest: chainDigest(artifact),
     };
+    const room = defaultRoom(pool.size, [
+      // What is embedded where it is chunked is bounded by its text alone.
+      ...(model.inPlace ? [] : [{ concurrency: model.concurrency, items: model.batching.texts }]),
+      ...spec.documentSteps.flatMap(({ enrich }) =>
+        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
+      ),
+    ]);
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
@@ -149,7 +164,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       sink: store.sink,
       failed,
       model: identityDigest(model.identity),
-      limits: { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker },
+      limits: {
+        ...spec.limits,
+        elements: spec.limits.elements ?? room.elements,
+        bytes: spec.limits.bytes ?? room.bytes,
+      },
       watch,
       allowMassDeletion,
       clock,

@@ -2,6 +2,7 @@ import { MillraceError } from '../../../errors/millrace-error.js';
 import { Breaker } from '../../../flow/breaker.js';
 import { Gate } from '../../../flow/gate.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
+import { openConnections } from './exchange.js';
 import { postJson, type Endpoint } from './post-json.js';
 
 export interface RemoteCall<Result> {
@@ -16,7 +17,7 @@ export interface RemoteCall<Result> {
 }
 
 export interface RemoteLaneOptions {
-  readonly endpoint: Endpoint;
+  readonly endpoint: Omit<Endpoint, 'connections'>;
   readonly rpm?: number | undefined;
   readonly tpm?: number | undefined;
   readonly concurrency: number;
@@ -39,7 +40,10 @@ export interface RemoteLane {
 const mostProbeMs = 10_000;
 
 export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
-  const { endpoint, rpm, tpm, concurrency, probe } = options;
+  const { rpm, tpm, concurrency, probe } = options;
+  // One more for the probe.
+  const connections = openConnections(options.endpoint.url, concurrency + 1);
+  const endpoint: Endpoint = { ...options.endpoint, connections };
   const { clock } = endpoint;
   const closing = new AbortController();
   const gate = new Gate(concurrency, closing.signal);
@@ -85,6 +89,9 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
           });
         }
       }),
-    close: () => closing.abort(new MillraceError('aborted', 'The model is closed.')),
+    close: () => {
+      closing.abort(new MillraceError('aborted', 'The model is closed.'));
+      connections.close();
+    },
   };
 }
