@@ -51,24 +51,20 @@ export async function* withEmbedTexts(
 }
 
 /** Out of the READMEs of the installed packages; the same on every run. */
-async function embedTexts(
+export async function embedTexts(
   tokenizerFile: string,
-  counts: { [set in keyof TextSets]: number },
+  { mixed: shown, chunks, warmUp = 0 }: { mixed: number; chunks: number; warmUp?: number },
 ): Promise<TextSets> {
   const tokenizer = await createTokenizer(
     parseTokenizerFile(readFileSync(tokenizerFile, 'utf8'), tokenizerFile),
     tokenizerFile,
   );
   const texts = readmes();
-  const mixed = mixedTexts(
-    tokenizer,
-    texts.join('\n\n').slice(0, (counts.mixed + counts.warmUp) * 1_200),
-    counts.mixed + counts.warmUp,
-  );
+  const mixed = mixedTexts(tokenizer, texts.join('\n\n').slice(0, (shown + warmUp) * 1_200), shown + warmUp);
   return {
-    mixed: mixed.slice(0, counts.mixed),
-    warmUp: mixed.slice(counts.mixed),
-    chunks: chunkTexts(tokenizer, texts, counts.chunks),
+    mixed: mixed.slice(0, shown),
+    warmUp: mixed.slice(shown),
+    chunks: chunkTexts(tokenizer, texts, chunks),
   };
 }
 
