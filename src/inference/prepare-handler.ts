@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ModelHandler } from '../contracts/model-handler.js';
 import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { systemChance } from '../flow/chance.js';
+import { systemClock } from '../flow/system-clock.js';
 import type { HandlerSpec } from './handler-spec.js';
 import { loadModelFiles } from './load-model-files.js';
 import type { Loadable } from './manager.js';
@@ -17,10 +19,10 @@ import { asItIs, type PrepareModelOptions } from './prepare-model.js';
  * or the signal's reason
  */
 export async function prepareHandler(
-  { onnx, transformers, own }: HandlerSpec,
+  { onnx, transformers, openai, own }: HandlerSpec,
   options: PrepareModelOptions,
 ): Promise<Loadable<ModelHandler<Json, Json>>> {
-  const { pool, onNotice, signal, stage = asItIs } = options;
+  const { pool, onNotice, signal, stage = asItIs, clock = systemClock, chance = systemChance } = options;
   if (own !== undefined)
     return {
       // Two functions are never known to be the same.
@@ -63,6 +65,16 @@ export async function prepareHandler(
       },
     };
   }
+  if (openai !== undefined)
+    return {
+      key: modelKey('openai chat', undefined, openai),
+      name: openai.model,
+      bytes: 0,
+      load: async (signal) => {
+        const { createChatHandler } = await import('./handlers/openai/chat/create-chat-handler.js');
+        return createChatHandler({ options: openai, clock, chance, signal });
+      },
+    };
   throw new MillraceError('config_invalid', 'A model of an infer step names one handler.', {
     hint: 'Write, for example, model: { onnx: { model: ./topics } }.',
   });

@@ -33,6 +33,11 @@ export interface RemoteLane {
    * `remote_failed`; the signal's reason
    */
   call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result>;
+  /**
+   * Makes the probe, to see whether calls can pass at all. An answer that lies with the probe itself is as good as any.
+   * @throws MillraceError `remote_unavailable`, `remote_refused`, `rate_limited`; the signal's reason
+   */
+  reach(signal: AbortSignal): Promise<void>;
   /** Cuts off whatever is under way. */
   close(): void;
 }
@@ -89,6 +94,15 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
           });
         }
       }),
+    async reach(signal) {
+      try {
+        await once(probe, endpoint, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code } = MillraceError.from(error);
+        if (code !== 'inference_failed' && code !== 'item_too_large') throw error;
+      }
+    },
     close: () => {
       closing.abort(new MillraceError('aborted', 'The model is closed.'));
       connections.close();
