@@ -36,7 +36,7 @@ export function inferIds(models: InferModels, exchanged: boolean): InferIds {
       Object.fromEntries(
         [...handlers].map(([name, { modelId }]) => [
           name,
-          exchanged && step.models[name]?.own === undefined ? 'exchanged' : modelId,
+          exchanged && hasFiles(step.models[name]) ? 'exchanged' : modelId,
         ]),
       ),
     ]),
@@ -72,4 +72,9 @@ export function wireInfer(
     preprocess,
     postprocess,
   });
+}
+
+/** Only those can be exchanged. */
+function hasFiles(model: HandlerSpec | undefined): boolean {
+  return (model?.onnx ?? model?.transformers) !== undefined;
 }
