@@ -1,10 +1,12 @@
 import { chunkers } from './chunk.bench.js';
+import { embedBacklog } from './embed-backlog.bench.js';
 import { embed } from './embed.bench.js';
 import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 import { serve } from './serve.bench.js';
+import { swap } from './swap.bench.js';
 
 /** Every benchmark by its name. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
@@ -13,7 +15,9 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   memory,
   onnx,
   embed,
+  'embed-backlog': embedBacklog,
   serve,
+  swap,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -24,7 +28,7 @@ async function main(names: readonly string[]): Promise<number> {
   if (names.length === 0 || unknown.length > 0) {
     for (const name of unknown) say(`There is no benchmark "${name}".`);
     say('npm run bench -- NAME, where NAME is one of:');
-    for (const [name, { about }] of Object.entries(benchmarks)) say(`  ${name.padEnd(10)} ${about}`);
+    for (const [name, { about }] of Object.entries(benchmarks)) say(`  ${name.padEnd(13)} ${about}`);
     return unknown.length > 0 ? 2 : 0;
   }
   let missed = 0;

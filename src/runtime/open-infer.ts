@@ -34,7 +34,10 @@ export function inferIds(models: InferModels, exchanged: boolean): InferIds {
     [...models].map(([step, handlers]) => [
       step,
       Object.fromEntries(
-        [...handlers].map(([name, { modelId }]) => [name, exchanged ? 'exchanged' : modelId]),
+        [...handlers].map(([name, { modelId }]) => [
+          name,
+          exchanged && hasFiles(step.models[name]) ? 'exchanged' : modelId,
+        ]),
       ),
     ]),
   );
@@ -69,4 +72,9 @@ export function wireInfer(
     preprocess,
     postprocess,
   });
+}
+
+/** Only those can be exchanged. */
+function hasFiles(model: HandlerSpec | undefined): boolean {
+  return (model?.onnx ?? model?.transformers) !== undefined;
 }

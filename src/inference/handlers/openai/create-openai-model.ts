@@ -13,6 +13,7 @@ import { identityDigest } from '../../identity.js';
 import { divide } from './divide.js';
 import { firstCall } from './first-call.js';
 import type { OpenAiOptions } from './options.js';
+import { addressOf } from './post-json.js';
 import { readEmbeddings } from './read-embeddings.js';
 import { createRemoteLane } from './remote-lane.js';
 
@@ -30,6 +31,8 @@ export interface OpenAiModelParts {
 /** Tokens that a model may put around a text. */
 const specialTokens = 2;
 
+const roles: readonly TextRole[] = ['document', 'query'];
+
 interface Encoded {
   /** The text as JSON. */
   readonly json: string;
@@ -45,10 +48,9 @@ interface Encoded {
  */
 export async function createOpenAiModel(parts: OpenAiModelParts): Promise<EmbeddingModel> {
   const { options, tokenizer, clock, chance, signal: opening = new AbortController().signal } = parts;
-  const { model, dimensions, encoding, inputType, prompts, maxBatch, headers, timeoutMs } = options;
-  const url = options.url.replace(/\/+$/, '');
+  const { url, model, dimensions, encoding, inputType, prompts, maxBatch, headers, timeoutMs } = options;
   const path = 'embeddings';
-  const address = `${url}/${path}`;
+  const address = addressOf(url, path);
   const maxTokens = tokensOfText(options);
 
   const callOf = (texts: readonly Encoded[], role: TextRole) => ({
@@ -63,6 +65,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
     endpoint: { url, apiKey: options.apiKey, headers, timeoutMs, clock },
     probe: callOf([word], 'document'),
   });
+  /** Bytes of a call without its texts. */
+  const frame = Math.max(...roles.map((role) => Buffer.byteLength(bodyOf([], role))));
   /** Falls when the service says that a call is too large. */
   let maxBytes = maxBatch.bytes;
 
@@ -89,7 +93,7 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       if (error.code === 'remote_failed')
         throw new MillraceError('inference_failed', error.message, { cause: error.cause });
       if (error.code !== 'item_too_large') throw error;
-      maxBytes = Math.min(maxBytes, sum(texts) >> 1);
+      maxBytes = Math.min(maxBytes, frame + (sum(texts) >> 1));
       const middle = texts.length >> 1;
       const halves = [texts.slice(0, middle), texts.slice(middle)];
       return (await inTurn(halves, (half) => embedPart(half, role, signal))).flat();
@@ -129,7 +133,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       },
       async embed(texts, role, signal = new AbortController().signal) {
         const encoded = texts.map((text) => encode(text, prompts[role]));
-        const calls = divide(encoded, ({ bytes }) => bytes, { maxBytes, maxCount: maxBatch.texts });
+        const limits = { maxBytes: maxBytes - frame, maxCount: maxBatch.texts };
+        const calls = divide(encoded, ({ bytes }) => bytes, limits);
         const vectors = await inTurn(calls, (part) => embedPart(part, role, signal));
         return { modelId, width, vectors: vectors.flat() };
       },

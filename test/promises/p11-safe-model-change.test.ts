@@ -1,16 +1,18 @@
 import { rename, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { PipelineInput } from '../../src/config/schema.js';
 import type { Delivery, Source } from '../../src/contracts/source.js';
 import type { RunEvent } from '../../src/observability/events.js';
 import type { RunControl } from '../../src/runtime/start-refresh.js';
+import { startPostgres } from '../support/services/postgres.js';
 import { startHub } from '../support/hub.js';
 import { tinyClassifierFiles } from '../support/tiny-classifier.js';
 import { tinyModelFiles, tinyTable } from '../support/tiny-model.js';
 import { writeFiles } from '../support/temporary-folder.js';
-import { document, usePglite, type Bed } from '../promises/bed.js';
+import { document, usePglite, type Bed } from './bed.js';
 
 const openBed = usePglite();
 
@@ -184,6 +186,70 @@ test('a call: only what the configuration lists is exchanged, with digests check
   await run.more(2);
   await run.end();
   expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
+});
+
+test('a notification of a Postgres server: what is listed is exchanged, what is not is told and passed over', async () => {
+  const bed = await openBed();
+  const server = await startPostgres();
+  const client = new pg.Client({ connectionString: server.url });
+  try {
+    await client.connect();
+    const notify = (model: string) =>
+      client.query('select pg_notify($1, $2)', ['millrace_models', JSON.stringify({ model })]);
+    await writeFiles(join(bed.folder, 'topics'), labelled('old'));
+    await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+    const run = await start(bed, {
+      chain: [topics('./topics'), chunk, embed],
+      refresh: {
+        allow: [{ model: './topics-2', replaces: './topics' }],
+        events: { postgres: { url: server.url } },
+      },
+    });
+    await run.more(1);
+    // It listens from some moment on; what is notified before is not heard.
+    await expect
+      .poll(
+        async () => {
+          await notify('./stranger');
+          return run.notices;
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+      .toContain('model_update_refused');
+    await notify('./topics-2');
+    expect(await run.refreshed(1)).toMatchObject({ model: './topics', result: 'switched' });
+    await run.more(1);
+    await run.end();
+    expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
+  } finally {
+    await client.end();
+    await server.stop();
+  }
+}, 60_000);
+
+test('two steps with one model share it, and change together', async () => {
+  const bed = await openBed();
+  await writeFiles(join(bed.folder, 'topics'), labelled('old'));
+  await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+  const again = { infer: { ...topics('./topics').infer, name: 'again', to: 'metadata.again' } };
+  const run = await start(bed, {
+    chain: [topics('./topics'), again, chunk, embed],
+    // Only one is ever loaded beside the embedder: the other step waits for the same exchange.
+    models: { maxLoaded: 2 },
+    refresh: { allow: [{ model: './topics-2', replaces: './topics' }] },
+  });
+  await run.more(2);
+  expect(await run.control.updateModel({ model: './topics-2' })).toMatchObject([{ result: 'switched' }]);
+  await run.more(2);
+  await run.end();
+  const { chunks } = await bed.content();
+  const pairs = chunks.map(({ metadata }) => {
+    const { topic, again } = metadata as Record<string, { label: string; modelId: string }>;
+    return [topic!, again!].map(({ label, modelId }) => `${label.split(' ')[0]} ${modelId}`);
+  });
+  // Steps run one after the other: a document may be between two models, but no label is another model's.
+  const known = new Set(pairs.flat());
+  expect([...known].map((one) => one.split(' ')[0]).sort()).toEqual(['new', 'old']);
 });
 
 test('an embedder that fills the store keeps its space: another is refused, and the old one serves on', async () => {
