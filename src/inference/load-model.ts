@@ -64,7 +64,8 @@ export async function loadEmbeddingModel(
       ...(onNotice === undefined ? {} : { onNotice }),
     });
   }
-  throw new MillraceError('config_invalid', 'A model names one handler: static, onnx or openai', {
+  if (spec.own !== undefined) return spec.own.load(options.signal);
+  throw new MillraceError('config_invalid', 'A model names one handler: static, onnx, openai or own', {
     hint: 'Write, for example, static: { model: bundled }.',
   });
 }

@@ -44,6 +44,9 @@ export type RunEvent =
       readonly pausing: boolean;
     }
   | { readonly type: 'recovered'; readonly lane: string }
+  /** What waits for this lane has filled its share of the bound: the source pauses until there is room again. */
+  | { readonly type: 'lane-full'; readonly lane: string; readonly documents: number }
+  | { readonly type: 'lane-free'; readonly lane: string }
   | { readonly type: 'swept'; readonly documents: number }
   /** A source that goes on has handed over all there is for now, and all of it is settled. */
   | { readonly type: 'caught-up' }
