@@ -41,6 +41,8 @@ const program = createProgram(
     modelsList: modelsListCommand,
     modelsPull: modelsPullCommand,
     modelsVerify: modelsVerifyCommand,
+    // Its metrics are loaded for it alone.
+    serve: async (...args) => (await import('./serve-command.js')).serveCommand(...args),
     doctor: doctorCommand,
   },
   context,

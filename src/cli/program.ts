@@ -6,6 +6,7 @@ import type { FailedFlags } from './failed-command.js';
 import type { ModelFlags } from './models-command.js';
 import type { QueryFlags } from './query-command.js';
 import type { RunFlags } from './run-command.js';
+import type { ServeFlags } from './serve-command.js';
 
 export interface Commands {
   readonly run: Command<[config: string, flags: RunFlags]>;
@@ -20,6 +21,7 @@ export interface Commands {
   readonly modelsList: Command<[]>;
   readonly modelsPull: Command<[model: string, flags: ModelFlags]>;
   readonly modelsVerify: Command<[model: string | undefined, flags: ModelFlags]>;
+  readonly serve: Command<[config: string | undefined, flags: ServeFlags]>;
   readonly doctor: Command<[]>;
 }
 
@@ -114,10 +116,27 @@ export function createProgram(
     call(commands.modelsVerify(context, model, flags)),
   );
 
+  add(program, 'serve [config]', 'load models once and serve them to many processes (OpenAI-compatible)')
+    .option('--model <model>', 'without a configuration: bundled, a folder, or a hub id')
+    .addOption(new Option('--handler <handler>', 'what runs the model').choices(['onnx', 'static']))
+    .addOption(
+      new Option('--dtype <dtype>', 'which export of an onnx model').choices(['fp32', 'fp16', 'int8']),
+    )
+    .option('--host <host>', 'address to listen on; beyond loopback a token is needed (MILLRACE_TOKEN)')
+    .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber)
+    .action((config: string | undefined, flags: ServeFlags) => call(commands.serve(context, config, flags)));
+
   add(program, 'doctor', 'what this machine offers, and what is missing').action(() =>
     call(commands.doctor(context)),
   );
   return program;
+}
+
+function portNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new InvalidArgumentError('expected a port from 0 to 65535.');
+  return number;
 }
 
 function wholeNumber(text: string): number {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serveSchema } from './serve-schema.js';
 import { pipelineSchema, type Connectors } from './schema.js';
 
 interface Node {
@@ -8,6 +9,8 @@ interface Node {
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Node>>;
   readonly required?: readonly string[];
+  /** Of a table with keys of the user's. */
+  readonly additionalProperties?: Node | boolean;
   readonly anyOf?: readonly Node[];
   readonly items?: Node;
 }
@@ -19,7 +22,16 @@ export function configJsonSchema(connectors: Connectors): object {
 
 /** The reference page of the configuration, as Markdown: one line a key, from the one schema. */
 export function configReference(connectors: Connectors): string {
-  const rows = [...describe(configJsonSchema(connectors) as Node, '')];
+  return referenceTable(configJsonSchema(connectors));
+}
+
+/** The reference of what `millrace serve` reads. */
+export function serveReference(): string {
+  return referenceTable(z.toJSONSchema(serveSchema, { io: 'input', unrepresentable: 'any' }));
+}
+
+function referenceTable(schema: object): string {
+  const rows = [...describe(schema as Node, '')];
   return ['| key | value | default | what it does |', '| --- | --- | --- | --- |', ...rows].join('\n') + '\n';
 }
 
@@ -27,6 +39,8 @@ function* describe(node: Node, path: string): Generator<string> {
   if (path !== '') yield row(path, node);
   for (const [key, inner] of Object.entries(node.properties ?? {}))
     yield* describe(inner, path === '' ? key : `${path}.${key}`);
+  if (typeof node.additionalProperties === 'object' && node.additionalProperties.properties !== undefined)
+    yield* describe(node.additionalProperties, `${path}.<name>`);
   if (node.items?.anyOf !== undefined) yield* nested(node.items.anyOf, `${path}[]`);
   if (node.anyOf !== undefined) yield* nested(node.anyOf, path);
 }

@@ -6,7 +6,14 @@ interface Ground {
   readonly tree: Node;
   readonly input: unknown;
 }
-type Node = { properties?: Record<string, Node>; anyOf?: Node[]; items?: Node; description?: string };
+type Node = {
+  properties?: Record<string, Node>;
+  /** Of a table with keys of the user's. */
+  additionalProperties?: Node | boolean;
+  anyOf?: Node[];
+  items?: Node;
+  description?: string;
+};
 
 /**
  * What is wrong with a configuration, one line a place: the path to the key, what was expected, what to write instead.
@@ -73,7 +80,9 @@ function keysAt(path: readonly PropertyKey[], tree: Node): string[] {
 function nodeAt(path: readonly PropertyKey[], tree: Node): Node | undefined {
   return path.reduce<Node | undefined>((node, key) => {
     for (const branch of [node, ...(node?.anyOf ?? [])]) {
-      const next = typeof key === 'number' ? branch?.items : branch?.properties?.[String(key)];
+      const others = branch?.additionalProperties;
+      const own = branch?.properties?.[String(key)] ?? (typeof others === 'object' ? others : undefined);
+      const next = typeof key === 'number' ? branch?.items : own;
       if (next !== undefined) return next;
     }
     return undefined;

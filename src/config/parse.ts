@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
+import { modelsSpec } from './models-spec.js';
 import { explainIssues } from './explain.js';
 import { chainProblems, chainSpec } from './parse-chain.js';
 import { pipelineSchema, type Connectors } from './schema.js';
@@ -38,12 +38,7 @@ export function parsePipeline(
     sink: connectorSpec(sink),
     failed: connectorSpec(failed),
     limits,
-    models: {
-      cacheFolder: models.cacheFolder === undefined ? cacheFolder : resolve(baseFolder, models.cacheFolder),
-      offline: models.offline,
-      hubUrl: models.hubUrl,
-      token: models.token,
-    },
+    models: modelsSpec(models, baseFolder, cacheFolder),
     workers,
     stopDeadlineMs,
     baseFolder,

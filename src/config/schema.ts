@@ -47,7 +47,8 @@ const limitsSchema = z.strictObject({
   maxChunks: z.int().min(1).default(20_000).describe('A document with more chunks is a failed element.'),
 });
 
-const modelsSchema = z.strictObject({
+/** Where models come from: of pipelines and of servers. */
+export const modelsSchema = z.strictObject({
   cacheFolder: z
     .string()
     .optional()

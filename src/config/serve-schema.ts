@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { modelSpec } from '../inference/model-spec.js';
+import { modelsSchema } from './schema.js';
+
+/** The schema of what `millrace serve` reads. */
+export const serveSchema = z.strictObject({
+  serve: z
+    .record(
+      z.string().min(1),
+      modelSpec.refine(({ openai }) => openai === undefined, 'a served model runs here: static or onnx'),
+    )
+    .refine((models) => Object.keys(models).length > 0, 'name at least one model')
+    .describe('Models by the name that clients ask for, each with its handler.'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address to listen on. Beyond loopback a token is needed.'),
+  port: z.int().min(0).max(65_535).default(8080).describe('Port to listen on; 0 takes a free one.'),
+  token: z
+    .string()
+    .min(16)
+    .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without blanks')
+    .optional()
+    .describe('Clients send it as their API key. Take it from the environment: ${MILLRACE_TOKEN}.'),
+  queue: z
+    .strictObject({
+      texts: z.int().min(1).default(20_000).describe('Texts that are held at once.'),
+      bytes: z
+        .int()
+        .min(1)
+        .default(256 * 1024 * 1024)
+        .describe('Bytes of requests that are held at once.'),
+    })
+    .prefault({})
+    .describe('A request over it is answered 429 with Retry-After.'),
+  request: z
+    .strictObject({
+      texts: z.int().min(1).default(2_048).describe('Texts of one request at most.'),
+      bytes: z
+        .int()
+        .min(1_024)
+        .default(16 * 1024 * 1024)
+        .describe('Bytes of one request at most; a larger one is answered 413.'),
+    })
+    .prefault({})
+    .describe('What one request may hold.'),
+  models: modelsSchema.prefault({}).describe('Where models come from.'),
+  workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
+  stopDeadlineMs: z
+    .int()
+    .min(0)
+    .default(30_000)
+    .describe('How long the first SIGTERM or SIGINT waits for what is under way.'),
+});
+
+export type ServeInput = z.input<typeof serveSchema>;

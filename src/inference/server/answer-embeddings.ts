@@ -1,0 +1,69 @@
+import { ApiError } from './api-error.js';
+import { embeddingsReply } from './embeddings-reply.js';
+import { readEmbeddingsRequest } from './embeddings-request.js';
+import type { QueueBound } from './queue-bound.js';
+import type { ServedModel } from './served-model.js';
+
+export interface EmbeddingsContext {
+  readonly models: ReadonlyMap<string, ServedModel>;
+  readonly bound: QueueBound;
+  /** Texts of one request at most. */
+  readonly maxTexts: number;
+}
+
+export interface Embedded {
+  readonly body: string;
+  readonly texts: number;
+  readonly tokens: number;
+}
+
+/** Seconds after which a refused client may find room: some batches. */
+const retryAfter = 1;
+
+/** Answers `POST /v1/embeddings`. @throws ApiError, MillraceError */
+export async function answerEmbeddings(
+  json: string,
+  { models, bound, maxTexts }: EmbeddingsContext,
+): Promise<Embedded> {
+  const { model: name, texts, role, form, dimensions } = readEmbeddingsRequest(json, maxTexts);
+  const model = models.get(name);
+  if (model === undefined) throw noSuchModel(name, models);
+  if (dimensions !== undefined && dimensions !== model.width)
+    throw new ApiError(400, 'invalid_value', `${name} gives ${model.width} dimensions and no others.`, {
+      param: 'dimensions',
+    });
+  const leave = bound.enter({ texts: texts.length });
+  if (leave === undefined) throw overloaded();
+  try {
+    const ids = await model.tokenize(texts);
+    const long = ids.findIndex(({ length }) => length > model.maxTokens);
+    if (long !== -1)
+      throw new ApiError(
+        400,
+        'context_length_exceeded',
+        `input[${long}] has ${ids[long]!.length} tokens; ${name} reads ${model.maxTokens}. Divide the text: it is never cut in silence.`,
+        { param: 'input' },
+      );
+    const vectors = await model.embed(
+      texts.map((text, at) => ({ text, ids: ids[at]! })),
+      role,
+    );
+    const tokens = ids.reduce((sum, { length }) => sum + length, 0);
+    return { body: embeddingsReply({ model: name, vectors, form, tokens }), texts: texts.length, tokens };
+  } finally {
+    leave();
+  }
+}
+
+export function noSuchModel(name: string, models: ReadonlyMap<string, ServedModel>): ApiError {
+  const known = [...models.keys()].join(', ');
+  return new ApiError(404, 'model_not_found', `There is no model "${name}" here. Served: ${known}.`, {
+    param: 'model',
+  });
+}
+
+export function overloaded(): ApiError {
+  return new ApiError(429, 'queue_full', 'The server has as much to do as it may hold: ask again.', {
+    retryAfter,
+  });
+}

@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../contracts/context.js';
+import { MillraceError } from '../../errors/millrace-error.js';
+import type { ServerReport } from '../../observability/server-events.js';
+import { checkAccess, isLoopback } from './access.js';
+import { answerEmbeddings, noSuchModel, overloaded } from './answer-embeddings.js';
+import { ApiError } from './api-error.js';
+import { QueueBound, type QueueLimits } from './queue-bound.js';
+import { readBody } from './read-body.js';
+import type { ServedModel } from './served-model.js';
+
+export interface InferenceServerOptions {
+  /** By the name that clients ask for; it may fill after the server listens, which is ready once it is told so. */
+  readonly models: ReadonlyMap<string, ServedModel>;
+  /** Asked of every request but those for health. */
+  readonly token?: string | undefined;
+  readonly queue: QueueLimits;
+  /** Texts and bytes of one request at most. */
+  readonly request: QueueLimits;
+  readonly clock: Clock;
+  readonly report: ServerReport;
+  /** The page of `/metrics`. */
+  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface InferenceServer {
+  /**
+   * @param port 0 takes a free one
+   * @returns the address, such as `http://127.0.0.1:8080`
+   * @throws MillraceError `config_invalid` beyond loopback without a token, or when the address cannot be had
+   */
+  listen(host: string, port: number): Promise<string>;
+  /** From now on `/health` says ready. */
+  ready(): void;
+  /** What is waiting or under way. */
+  readonly load: QueueLimits;
+  /** Takes nothing more and resolves when everything under way is answered. */
+  drain(): Promise<void>;
+  /** Cuts every connection. */
+  abort(): Promise<void>;
+}
+
+interface Answer {
+  readonly body: string;
+  readonly contentType?: string;
+  readonly texts?: number;
+  readonly tokens?: number;
+}
+
+/** A client may send its next request on a connection that was idle for so long. */
+const keepAliveMs = 65_000;
+
+/** An OpenAI-compatible API for embeddings over models that are loaded here. */
+export function createInferenceServer(options: InferenceServerOptions): InferenceServer {
+  const { models, token, clock, report, metrics } = options;
+  const bound = new QueueBound(options.queue);
+  const underWay = new Set<Promise<void>>();
+  let [ready, draining] = [false, false];
+  const created = Math.floor(clock.now() / 1000);
+
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+    const work = respond(request, response).finally(() => underWay.delete(work));
+    underWay.add(work);
+  });
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = clock.now();
+    const [pathname = '/'] = (request.url ?? '/').split('?');
+    const route = routes[`${request.method} ${pathname}`] ?? modelRoute(request.method, pathname);
+    let status = 200;
+    let answer: Answer | undefined;
+    try {
+      if (route === undefined) throw unknownRoute(request.method, pathname);
+      if (draining && !route.open)
+        throw new ApiError(503, 'stopping', 'The server is stopping.', { retryAfter: 1 });
+      if (!route.open) checkAccess(request.headers, token);
+      answer = await route.answer(request);
+      send(response, status, answer);
+    } catch (thrown) {
+      const error = ApiError.from(thrown);
+      status = isGone(request) ? clientGone : error.status;
+      if (status !== clientGone) send(response, status, error, error.retryAfter);
+      if (status === 500)
+        report({ type: 'request-failed', route: pathname, error: MillraceError.from(error.cause) });
+    } finally {
+      report({
+        type: 'request',
+        route: route?.name ?? 'other',
+        status,
+        texts: answer?.texts ?? 0,
+        tokens: answer?.tokens ?? 0,
+        ms: clock.now() - began,
+      });
+    }
+  }
+
+  function send(
+    response: ServerResponse,
+    status: number,
+    { body, contentType = 'application/json' }: Answer,
+    retryAfter?: number,
+  ): void {
+    const headers: OutgoingHttpHeaders = {
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(body),
+    };
+    if (draining) headers.connection = 'close';
+    if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+    response.writeHead(status, headers);
+    response.end(body);
+  }
+
+  async function embeddings(request: IncomingMessage): Promise<Answer> {
+    if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.', { retryAfter: 1 });
+    const bytes = Number(request.headers['content-length'] ?? options.request.bytes);
+    const leave = bound.enter({ bytes: Math.min(bytes, options.request.bytes) });
+    if (leave === undefined) throw overloaded();
+    try {
+      const body = await readBody(request, options.request.bytes);
+      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts });
+    } finally {
+      leave();
+    }
+  }
+
+  const routes: { readonly [route: string]: Route } = {
+    'POST /v1/embeddings': { name: 'embeddings', answer: embeddings },
+    'GET /v1/models': {
+      name: 'models',
+      answer: async () => json({ object: 'list', data: [...models.keys()].map(describe) }),
+    },
+    'GET /health': { name: 'health', open: true, answer: health },
+    'GET /health/ready': { name: 'health', open: true, answer: health },
+    'GET /health/live': { name: 'health', open: true, answer: async () => json({ status: 'live' }) },
+    'GET /metrics': {
+      name: 'metrics',
+      answer: async () => {
+        const { contentType, text } = await metrics();
+        return { contentType, body: text };
+      },
+    },
+  };
+
+  function modelRoute(method: string | undefined, path: string): Route | undefined {
+    const [, name] = /^\/v1\/models\/(.+)$/.exec(path) ?? [];
+    if (method !== 'GET' || name === undefined) return undefined;
+    return { name: 'models', answer: async () => json(describe(decode(name))) };
+  }
+
+  async function health(): Promise<Answer> {
+    if (draining) throw new ApiError(503, 'stopping', 'The server is stopping.');
+    if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.');
+    return json({ status: 'ready' });
+  }
+
+  function describe(name: string): object {
+    const model = models.get(name);
+    if (model === undefined) throw noSuchModel(name, models);
+    const { width, maxTokens, modelId } = model;
+    return {
+      id: name,
+      object: 'model',
+      created,
+      owned_by: 'millrace',
+      dimensions: width,
+      max_tokens: maxTokens,
+      identity: modelId,
+    };
+  }
+
+  return {
+    async listen(host, port) {
+      if (token === undefined && !isLoopback(host))
+        throw new MillraceError('config_invalid', `Nothing but a token keeps strangers out of ${host}.`, {
+          hint: 'Set a token, or listen on 127.0.0.1.',
+        });
+      await new Promise<void>((listening, reject) => {
+        server.once('error', (cause: NodeJS.ErrnoException) =>
+          reject(
+            new MillraceError('config_invalid', `${host}:${port} cannot be listened on (${cause.code}).`, {
+              cause,
+            }),
+          ),
+        );
+        server.listen(port, host, listening);
+      });
+      const { address, family, port: taken } = server.address() as AddressInfo;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
+    },
+    ready: () => void (ready = true),
+    get load() {
+      return bound.load;
+    },
+    async drain() {
+      draining = true;
+      server.close();
+      server.closeIdleConnections();
+      while (underWay.size > 0) await Promise.all(underWay);
+      server.closeIdleConnections();
+    },
+    async abort() {
+      draining = true;
+      server.close();
+      server.closeAllConnections();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+interface Route {
+  /** As metrics call it. */
+  readonly name: string;
+  /** Anybody may ask. */
+  readonly open?: boolean;
+  answer(request: IncomingMessage): Promise<Answer>;
+}
+
+/** As others note a client that left before its answer. */
+const clientGone = 499;
+
+function isGone(request: IncomingMessage): boolean {
+  return request.destroyed && !request.complete;
+}
+
+function unknownRoute(method: string | undefined, path: string): ApiError {
+  return new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`);
+}
+
+function json(value: object): Answer {
+  return { body: JSON.stringify(value) };
+}
+
+function decode(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

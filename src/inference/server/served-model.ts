@@ -1,0 +1,15 @@
+import type { EmbedText, TextRole } from '../../contracts/embedding-model.js';
+
+/** A model as the server sees it: requests of all clients share its batches. */
+export interface ServedModel {
+  /** `identityDigest` of the model. */
+  readonly modelId: string;
+  /** Components of a vector. */
+  readonly width: number;
+  /** Most tokens of one text, special tokens excluded. */
+  readonly maxTokens: number;
+  /** Ids of each text, special tokens excluded. */
+  tokenize(texts: readonly string[]): Promise<readonly Int32Array[]>;
+  /** One sound vector a text, in their order. @throws MillraceError for the first text that fails */
+  embed(texts: readonly EmbedText[], role: TextRole): Promise<readonly Float32Array[]>;
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { minilmFolder } from '../support/weights/minilm.js';
+import { millrace, startMillrace } from '../support/millrace-process.js';
+import { temporaryFolder, writeFiles } from '../support/temporary-folder.js';
+
+const environment = { ...process.env, MILLRACE_TOKEN: 'a-token-of-some-length' };
+
+async function serve(args: readonly string[], cwd?: string) {
+  const server = startMillrace(['serve', ...args, '--port', '0'], {
+    env: environment,
+    ...(cwd !== undefined && { cwd }),
+  });
+  await server.says('ready:');
+  return server;
+}
+
+test('without arguments it serves the bundled model, and SIGTERM stops it cleanly', async () => {
+  const server = await serve(['--json']);
+  server.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await server.ended;
+  expect(code).toBe(0);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; model?: string });
+  expect(events.filter(({ type }) => type !== 'notice').map(({ type }) => type)).toEqual([
+    'listening',
+    'model-loaded',
+    'ready',
+    'stopped',
+  ]);
+  expect(events.find(({ type }) => type === 'model-loaded')!.model).toBe('bundled');
+  expect(stdout + stderr).not.toContain(environment.MILLRACE_TOKEN);
+});
+
+test('a stop answers the requests that are under way', { timeout: 30_000 }, async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'models.yaml': `serve: { minilm: { onnx: { model: ${minilmFolder()} } } }\ntoken: "\${MILLRACE_TOKEN}"\nworkers: 1\n`,
+  });
+  const server = startMillrace(['serve', 'models.yaml', '--port', '0', '--json'], {
+    cwd: folder,
+    env: environment,
+  });
+  let stdout = '';
+  server.child.stdout!.on('data', (text: string) => (stdout += text));
+  await server.says('ready:');
+  const [, url] = /"type":"ready","url":"([^"]+)"/.exec(stdout)!;
+  const call = fetch(`${url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${environment.MILLRACE_TOKEN}` },
+    body: JSON.stringify({ model: 'minilm', input: Array(200).fill('word '.repeat(40)) }),
+  });
+  const load = async () => {
+    const page = await fetch(`${url}/metrics`, {
+      headers: { authorization: `Bearer ${environment.MILLRACE_TOKEN}` },
+    });
+    return Number(/millrace_queue_texts (\d+)/.exec(await page.text())![1]);
+  };
+  while ((await load()) === 0) await new Promise((done) => setTimeout(done, 5));
+  server.child.kill('SIGTERM');
+  const reply = (await (await call).json()) as { data: unknown[] };
+  expect(reply.data).toHaveLength(200);
+  expect((await server.ended).code).toBe(0);
+});
+
+test('a wrong configuration is told line by line, and nothing is started', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'models.yaml':
+      'serve: { a: { onnx: { modell: x } }, b: { openai: { url: "http://x/v1", model: y } } }\nport: 99999\n',
+  });
+  const { code, stderr } = await millrace(['serve', 'models.yaml'], { cwd: folder });
+  expect(code).toBe(2);
+  expect(stderr).toContain('serve.a.onnx.modell: unknown key. Did you mean "model"?');
+  expect(stderr).toContain('serve.b');
+  expect(stderr).toContain('port:');
+});
+
+test('beyond loopback a token is needed', async () => {
+  const { MILLRACE_TOKEN: _token, ...env } = environment;
+  const { code, stderr } = await millrace(['serve', '--host', '0.0.0.0', '--port', '0'], { env });
+  expect(code).toBe(2);
+  expect(stderr).toContain('Set a token');
+});
