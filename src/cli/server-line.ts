@@ -29,6 +29,8 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'settled':
     case 'failed':
     case 'swept':
+    case 'lane-full':
+    case 'lane-free':
     case 'caught-up':
     case 'finished':
       return undefined;

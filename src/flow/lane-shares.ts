@@ -1,22 +1,33 @@
-import type { AdmissionLimits, Load } from './admission.js';
+import type { Clock } from '../contracts/context.js';
+import type { Admission, AdmissionLimits } from './admission.js';
 
 export interface LaneSharesOptions {
-  /** The bound on everything under way. */
+  /** The bound on everything under way, and what keeps to it. */
   readonly limits: AdmissionLimits;
+  readonly admission: Admission;
   /** Lanes that stand side by side, group by group: each has an equal share of the bound in its group. */
   readonly groups: readonly (readonly string[])[];
-  /** A lane's share is full: nothing more should be let in. */
-  onFull(lane: string, waiting: Load): void;
+  readonly clock: Clock;
+  /** Ends the watch over full lanes. */
+  readonly signal: AbortSignal;
+  /** A lane has been full for so long without a break that it holds up all others. */
+  onStall(lane: string, elements: number): void;
   /** It has room again. */
   onFree(lane: string): void;
 }
 
 interface LaneLoad {
+  readonly lane: string;
+  readonly share: AdmissionLimits;
   elements: number;
   bytes: number;
-  full: boolean;
-  readonly share: AdmissionLimits;
+  fullSince: number | undefined;
+  stalled: boolean;
+  watched: boolean;
 }
+
+/** A lane that works but is the one that is used most is full again and again, for some milliseconds. */
+const stallMs = 5_000;
 
 /**
  * Counts what is under way in each lane. A slow lane holds up nobody until its share of the bound is full of what waits
@@ -34,7 +45,11 @@ export class LaneShares {
         elements: Math.ceil(limits.elements / lanes.length),
         bytes: Math.ceil(limits.bytes / lanes.length),
       };
-      for (const lane of lanes) this.#loads.set(lane, { elements: 0, bytes: 0, full: false, share });
+      for (const lane of lanes)
+        this.#loads.set(lane, {
+          ...{ lane, share, elements: 0, bytes: 0 },
+          ...{ fullSince: undefined, stalled: false, watched: false },
+        });
     }
   }
 
@@ -49,13 +64,40 @@ export class LaneShares {
   }
 
   #add(lane: string, elements: number, bytes: number): void {
+    const { admission, clock, onFree } = this.#options;
     const load = this.#loads.get(lane)!;
     load.elements += elements;
     load.bytes += bytes;
     const full = load.elements >= load.share.elements || load.bytes >= load.share.bytes;
-    if (full === load.full) return;
-    load.full = full;
-    if (full) this.#options.onFull(lane, { elements: load.elements, bytes: load.bytes });
-    else this.#options.onFree(lane);
+    if (full === (load.fullSince !== undefined)) return;
+    if (full) {
+      load.fullSince = clock.now();
+      admission.hold(lane);
+      void this.#watch(load);
+      return;
+    }
+    load.fullSince = undefined;
+    admission.letGo(lane);
+    if (load.stalled) onFree(lane);
+    load.stalled = false;
+  }
+
+  /** One at a time a lane, whatever often it is full. */
+  async #watch(load: LaneLoad): Promise<void> {
+    if (load.watched) return;
+    load.watched = true;
+    const { clock, signal, onStall } = this.#options;
+    try {
+      while (load.fullSince !== undefined && !load.stalled) {
+        await clock.sleep(Math.max(1, load.fullSince + stallMs - clock.now()), signal);
+        if (load.fullSince === undefined || clock.now() < load.fullSince + stallMs) continue;
+        load.stalled = true;
+        onStall(load.lane, load.elements);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      load.watched = false;
+    }
   }
 }

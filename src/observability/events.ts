@@ -44,7 +44,7 @@ export type RunEvent =
       readonly pausing: boolean;
     }
   | { readonly type: 'recovered'; readonly lane: string }
-  /** What waits for this lane has filled its share of the bound: the source pauses until there is room again. */
+  /** What waits for this lane has filled its share of the bound, for 5 s without a break: reading pauses until it is free. */
   | { readonly type: 'lane-full'; readonly lane: string; readonly documents: number }
   | { readonly type: 'lane-free'; readonly lane: string }
   | { readonly type: 'swept'; readonly documents: number }

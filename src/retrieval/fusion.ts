@@ -24,7 +24,10 @@ export function fuseByRank(lists: readonly (readonly SearchHit[])[], k: number):
     .map(({ hit, score }) => ({ ...hit, score }));
 }
 
-/** Hits to ask each list for: one that lies low in several lists may pass one that is high in a single one. */
-export function fusionDepth(k: number): number {
-  return Math.max(softening, 2 * k);
+/**
+ * Hits to ask each of so many lists for: one that lies low in all of them may pass one that is high in a single one. What
+ * is below this depth in every list cannot be among the first k.
+ */
+export function fusionDepth(k: number, lists: number): number {
+  return lists * (softening + k) - softening;
 }

@@ -70,7 +70,7 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
       const [only] = spaces;
       if (spaces.length === 1) return search(only!, text, k, filter, either);
       const lists = await Promise.all(
-        spaces.map((space) => search(space, text, fusionDepth(k), filter, either)),
+        spaces.map((space) => search(space, text, fusionDepth(k, spaces.length), filter, either)),
       );
       return fuseByRank(lists, k);
     },

@@ -86,17 +86,16 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const signal = stop.aborting;
     const limits = { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker };
     const admission = new Admission(limits);
+    const ended = new AbortController();
+    releasers.push(() => ended.abort());
     const shares = new LaneShares({
       limits,
+      admission,
       groups: [embedLanes(spec), ...inferSteps(spec).map(inferLanes)],
-      onFull: (lane, { elements }) => {
-        admission.hold(lane);
-        report({ type: 'lane-full', lane, documents: elements });
-      },
-      onFree: (lane) => {
-        admission.letGo(lane);
-        report({ type: 'lane-free', lane });
-      },
+      clock,
+      signal: ended.signal,
+      onStall: (lane, documents) => report({ type: 'lane-full', lane, documents }),
+      onFree: (lane) => report({ type: 'lane-free', lane }),
     });
     const chain: Chain = {
       enrich: spec.documentSteps.map(({ enrich, infer }) => {

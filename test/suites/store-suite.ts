@@ -3,22 +3,14 @@ import type { Store } from '../../src/contracts/store.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
-import {
-  kinds,
-  layout,
-  layoutOf,
-  space,
-  storing,
-  textsOf,
-  vectorOf,
-  version,
-  width,
-} from './store-samples.js';
+import { spacesSuite } from './spaces-suite.js';
+import { kinds, layout, layoutOf, space, storing, textsOf, vectorOf, version } from './store-samples.js';
 
 /** All that a store does: sink, search, and what is told here of its layout and its artifacts. */
 export function storeSuite(name: string, openHarness: OpenHarness): void {
   sinkSuite(name, openHarness);
   searchSuite(name, openHarness);
+  spacesSuite(name, openHarness);
 
   describe(`store: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;
