@@ -4,9 +4,17 @@ import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
+import { serve } from './serve.bench.js';
 
 /** Every benchmark by its name. */
-const benchmarks: { readonly [name: string]: Benchmark } = { pipeline, chunk: chunkers, memory, onnx, embed };
+const benchmarks: { readonly [name: string]: Benchmark } = {
+  pipeline,
+  chunk: chunkers,
+  memory,
+  onnx,
+  embed,
+  serve,
+};
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 

@@ -37,3 +37,24 @@ export const postgresConfig = z
   .describe('A Postgres server with the pgvector extension, 0.8 or newer.');
 
 export type PostgresConfig = z.infer<typeof postgresConfig>;
+
+/** News of models by `NOTIFY`. */
+export const updatesConfig = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .describe(
+        'Connection string of a server, past any pooler: postgres://user:password@host:5432/database.',
+      ),
+    channel: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'expected small letters, digits and _, at most 63')
+      .describe('Channel to listen on.')
+      .default('millrace_models'),
+  })
+  .describe(
+    'Listens on a Postgres server: NOTIFY millrace_models, \'{"model": "…"}\', with `revision` and `weights` (SHA-256) where need be. Embedded Postgres has no other processes that could notify.',
+  );
+
+export type UpdatesConfig = z.infer<typeof updatesConfig>;

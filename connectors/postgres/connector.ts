@@ -1,5 +1,5 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { pgliteConfig, postgresConfig } from './config.js';
+import { pgliteConfig, postgresConfig, updatesConfig } from './config.js';
 
 /** `sink: { pglite: … }` */
 export const pglite: Connector = {
@@ -9,10 +9,14 @@ export const pglite: Connector = {
   },
 };
 
-/** `sink: { postgres: … }` */
+/** `sink: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
   sink: {
     schema: postgresConfig,
     load: async () => (await import('./postgres-store.js')).createPostgresStore,
+  },
+  updates: {
+    schema: updatesConfig,
+    load: async () => (await import('./updates.js')).createPostgresUpdates,
   },
 };

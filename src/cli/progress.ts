@@ -67,6 +67,8 @@ export function createProgress(output: Output, now: () => number): Progress {
           );
         case 'lane-free':
           return say(`${event.lane} has room again`);
+        case 'refresh':
+          return say(refreshLine(event));
         case 'swept':
           return say(`${event.documents} documents are gone from the source and were deleted`);
         case 'caught-up':
@@ -84,6 +86,19 @@ export function createProgress(output: Output, now: () => number): Progress {
     },
     end: () => bar?.stop(),
   };
+}
+
+function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 'refresh' }>): string {
+  switch (result) {
+    case 'switched':
+      return `model ${model} was exchanged; what it makes is labelled ${to}`;
+    case 'unchanged':
+      return `model ${model} is unchanged`;
+    case 'refused':
+      return `warning: model ${model} serves on as it was: ${error?.message ?? ''}`;
+    default:
+      return result satisfies never;
+  }
 }
 
 function createBar() {

@@ -28,6 +28,7 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'progress':
     case 'settled':
     case 'failed':
+    case 'refresh':
     case 'swept':
     case 'lane-full':
     case 'lane-free':

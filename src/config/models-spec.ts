@@ -5,9 +5,9 @@ import type { modelsSchema } from './schema.js';
 
 /** @param cacheFolder where models are kept unless the configuration says otherwise */
 export function modelsSpec(
-  { cacheFolder: own, offline, hubUrl, token }: z.output<typeof modelsSchema>,
+  { cacheFolder: own, ...rest }: z.output<typeof modelsSchema>,
   baseFolder: string,
   cacheFolder: string,
 ): ModelsSpec {
-  return { cacheFolder: own === undefined ? cacheFolder : resolve(baseFolder, own), offline, hubUrl, token };
+  return { ...rest, cacheFolder: own === undefined ? cacheFolder : resolve(baseFolder, own) };
 }

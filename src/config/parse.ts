@@ -30,7 +30,7 @@ export function parsePipeline(
       'config_invalid',
       `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     );
-  const { name, source, chain, sink, failed, limits, models, workers, stopDeadlineMs } = result.data;
+  const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
   return {
     name,
     source: connectorSpec(source),
@@ -39,6 +39,11 @@ export function parsePipeline(
     failed: connectorSpec(failed),
     limits,
     models: modelsSpec(models, baseFolder, cacheFolder),
+    refresh: refresh && {
+      ...refresh,
+      watch: [refresh.watch].flat(),
+      events: refresh.events && connectorSpec(refresh.events),
+    },
     workers,
     stopDeadlineMs,
     baseFolder,

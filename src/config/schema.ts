@@ -33,7 +33,11 @@ const stepSchema = z.union([
 ]);
 
 const limitsSchema = z.strictObject({
-  elements: z.int().min(1).default(2_000).describe('Documents under way at once.'),
+  elements: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Documents under way at once. Default: by workers and batch sizes, 512 to 4,096.'),
   bytes: z
     .int()
     .min(1)
@@ -59,7 +63,53 @@ export const modelsSchema = z.strictObject({
     .string()
     .optional()
     .describe('Access token for the hub. Take it from the environment: ${HF_TOKEN}.'),
+  maxBytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'Bytes of weights, on all their workers, that may be loaded at once. Where a model has no room, those that nobody uses are closed; while it is refreshed, the old one first. Default: no limit.',
+    ),
+  maxLoaded: z.int().min(1).optional().describe('Models loaded at once. Default: no limit.'),
 });
+
+const allowedSchema = z.strictObject({
+  model: z.string().min(1).describe('A folder or hub id.'),
+  revision: z.string().min(1).optional().describe('Commit, branch or tag on the hub.'),
+  replaces: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The model of the chain whose place it takes, as named there. Default: the one of the same name.',
+    ),
+  weights: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 as 64 hex characters')
+    .optional()
+    .describe('SHA-256 of its weights: another model under that name is refused.'),
+});
+
+function refreshSchema(connectors: Connectors) {
+  return z.strictObject({
+    watch: z
+      .union([z.string().min(1), z.array(z.string().min(1))])
+      .default([])
+      .describe(
+        'Models of the chain, as named there, that are exchanged when their folder, or their branch on the hub, changes.',
+      ),
+    everyMs: z
+      .int()
+      .min(10)
+      .default(60_000)
+      .describe('While watching: milliseconds from one look to the next.'),
+    allow: z
+      .array(allowedSchema)
+      .default([])
+      .describe('Models that an update may name beside those of the chain.'),
+    events: role(connectors, 'updates').optional().describe('Where updates come from.'),
+  });
+}
 
 /** The one schema of the configuration: it checks, fills in defaults, and gives JSON Schema and the reference page. */
 export function pipelineSchema(connectors: Connectors) {
@@ -86,6 +136,11 @@ export function pipelineSchema(connectors: Connectors) {
       .describe('Where failed elements wait for people.'),
     limits: limitsSchema.prefault({}).describe('Bounds on memory and on single documents.'),
     models: modelsSchema.prefault({}).describe('Where models come from.'),
+    refresh: refreshSchema(connectors)
+      .optional()
+      .describe(
+        'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
+      ),
     workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
     stopDeadlineMs: z
       .int()
@@ -99,7 +154,7 @@ export type PipelineInput = z.input<ReturnType<typeof pipelineSchema>>;
 export type PipelineOutput = z.output<ReturnType<typeof pipelineSchema>>;
 
 /** `{ files: {...} }`: exactly one of the connectors that can play this role. */
-function role(connectors: Connectors, name: 'source' | 'sink' | 'failed') {
+function role(connectors: Connectors, name: 'source' | 'sink' | 'failed' | 'updates') {
   const options = Object.entries(connectors).flatMap(([connector, roles]) => {
     const schema = roles[name]?.schema;
     return schema === undefined ? [] : [z.strictObject({ [connector]: schema })];

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FailedStoreFactory } from './failed-store.js';
+import type { ModelUpdatesFactory } from './model-updates.js';
 import type { SourceFactory } from './source.js';
 import type { StoreFactory } from './store.js';
 
@@ -8,6 +9,7 @@ export interface Connector {
   readonly source?: Role<SourceFactory<never>>;
   readonly sink?: Role<StoreFactory<never>>;
   readonly failed?: Role<FailedStoreFactory<never>>;
+  readonly updates?: Role<ModelUpdatesFactory<never>>;
 }
 
 export interface Role<Factory> {

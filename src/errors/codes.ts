@@ -15,6 +15,10 @@ export const errorCodes = [
   'model_unsupported',
   /** A runtime that the handler needs is not installed. */
   'runtime_missing',
+  /** A new model failed its probe; the old one serves on. */
+  'probe_failed',
+  /** A model had to make room for another, and neither can be loaded now. */
+  'model_lost',
   /** A device that a model shall run on is not there, or its libraries are not. */
   'device_unavailable',
   /** A model asks for more memory or threads than this machine, or the configured limit, gives. */

@@ -24,6 +24,8 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   model_corrupt: stop,
   model_unsupported: stop,
   runtime_missing: stop,
+  probe_failed: stop,
+  model_lost: stop,
   device_unavailable: stop,
   resources_insufficient: stop,
   remote_unavailable: outage,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { classifierOptions } from './handlers/onnx/classifier/options.js';
+import { chatOptions } from './handlers/openai/chat/options.js';
 import { transformersOptions } from './handlers/transformers/options.js';
 import { nameOneHandler } from './name-one-handler.js';
 import type { OwnHandler } from './own-handler.js';
@@ -10,6 +11,9 @@ const inferHandlers = {
   transformers: transformersOptions
     .optional()
     .describe('Runs any task of transformers.js. Needs the package @xenova/transformers.'),
+  openai: chatOptions
+    .optional()
+    .describe('Asks a chat model behind an OpenAI-compatible API, for text or for JSON of a schema.'),
   own: z
     .custom<OwnHandler>(isOwnHandler, { error: 'expected { modelId, run } (docs/handlers.md)' })
     .optional()

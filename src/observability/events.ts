@@ -47,6 +47,19 @@ export type RunEvent =
   /** What waits for this lane has filled its share of the bound, for 5 s without a break: reading pauses until it is free. */
   | { readonly type: 'lane-full'; readonly lane: string; readonly documents: number }
   | { readonly type: 'lane-free'; readonly lane: string }
+  /** A refresh of a model is over: batches run on model `to` from now on, which is `from` unless it was switched. */
+  | {
+      readonly type: 'refresh';
+      readonly model: string;
+      readonly result: 'switched' | 'unchanged' | 'refused';
+      /** Ids of models, as they label what they make. */
+      readonly from: string;
+      readonly to: string;
+      /** Why it was refused. */
+      readonly error?: MillraceError;
+      /** Loading and probing included: other batches go on meanwhile, unless there was no room for both. */
+      readonly ms: number;
+    }
   | { readonly type: 'swept'; readonly documents: number }
   /** A source that goes on has handed over all there is for now, and all of it is settled. */
   | { readonly type: 'caught-up' }

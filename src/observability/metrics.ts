@@ -60,6 +60,10 @@ export function createMetrics(): Metrics {
   });
   const notices = counter('notices_total', 'Notices to the operator.', ['code', 'level']);
   const loaded = counter('models_loaded_total', 'Models that were loaded.', ['model']);
+  const refreshes = counter('model_refreshes_total', 'Refreshes of models by what came of them.', [
+    'model',
+    'result',
+  ]);
   const requests = counter('requests_total', 'Requests by HTTP status.', ['route', 'status']);
   const requestTimes = histogram('request_seconds', 'Time from request to answer.', ['route']);
   const requestTexts = counter('request_texts_total', 'Texts that clients had embedded.', []);
@@ -100,6 +104,9 @@ export function createMetrics(): Metrics {
         return;
       case 'lane-free':
         full.set({ lane: event.lane }, 0);
+        return;
+      case 'refresh':
+        refreshes.inc({ model: event.model, result: event.result });
         return;
       case 'swept':
         swept.inc(event.documents);

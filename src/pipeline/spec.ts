@@ -13,6 +13,8 @@ export interface PipelineSpec extends ChainSpec {
   readonly failed: ConnectorSpec;
   readonly limits: LimitsSpec;
   readonly models: ModelsSpec;
+  /** How models may be exchanged while a run goes on; absent: not at all. */
+  readonly refresh: RefreshSpec | undefined;
   /** Worker threads; absent: as many as there are CPUs. */
   readonly workers: number | undefined;
   /** How long a first stop signal waits for what is under way. */
@@ -63,7 +65,8 @@ export interface InferSpec extends Routed<HandlerSpec> {
 }
 
 export interface LimitsSpec {
-  readonly elements: number;
+  /** Absent: by workers and batch sizes. */
+  readonly elements?: number | undefined;
   /** Absent: by the number of workers. */
   readonly bytes?: number | undefined;
   readonly maxItemBytes: number;
@@ -74,6 +77,28 @@ export interface ModelsSpec {
   /** Where models from the hub are kept. */
   readonly cacheFolder: string;
   readonly offline: boolean;
-  readonly hubUrl: string | undefined;
-  readonly token: string | undefined;
+  readonly hubUrl?: string | undefined;
+  readonly token?: string | undefined;
+  /** Bytes of all loaded models together; absent: no limit. */
+  readonly maxBytes?: number | undefined;
+  readonly maxLoaded?: number | undefined;
+}
+
+export interface RefreshSpec {
+  /** Models of the chain, as named there, whose folder or branch is looked at. */
+  readonly watch: readonly string[];
+  readonly everyMs: number;
+  /** What an update may name beside the models of the chain. */
+  readonly allow: readonly AllowedModel[];
+  /** Where updates come from. */
+  readonly events: ConnectorSpec | undefined;
+}
+
+export interface AllowedModel {
+  readonly model: string;
+  readonly revision?: string | undefined;
+  /** The model of the chain whose place it takes. Default: the one of the same name. */
+  readonly replaces?: string | undefined;
+  /** SHA-256 of its weights, hex. */
+  readonly weights?: string | undefined;
 }

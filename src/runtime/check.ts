@@ -8,9 +8,9 @@ import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
-import { openPool } from './open-model.js';
+import { openHandler, openModel, openPool } from './open-model.js';
 import { openSource, openStore, type OpenContext } from './open-parts.js';
-import { openModels } from './open-routes.js';
+import { openEmbeddings } from './open-routes.js';
 
 /** What a look at one part of a pipeline found. */
 export interface Finding {
@@ -34,7 +34,9 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     let models: ReadonlyMap<string, EmbeddingModel> | undefined;
     let infer: InferModels | undefined;
     yield await look('model', async () => {
-      models = await openHere(spec, (local) => openModels(local, pool, context));
+      models = await openHere(spec, (local) =>
+        openEmbeddings(local, (model) => openModel(model, local, pool, context)),
+      );
       if (models === undefined) return 'not on this machine yet: the first run fetches it';
       const found: string[] = [];
       for (const model of models.values()) {
@@ -46,7 +48,9 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     });
     if (inferSteps(spec).length > 0)
       yield await look('model', async () => {
-        infer = await openHere(spec, (local) => openInferModels(local, pool, context));
+        infer = await openHere(spec, (local) =>
+          openInferModels(local, (model) => openHandler(model, local, pool, context)),
+        );
         if (infer === undefined)
           return 'models of infer steps are not on this machine yet: the first run fetches them';
         return `infer steps: ${[...infer.keys()].map(({ name }) => name).join(', ')}`;
@@ -58,7 +62,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       if (stored === undefined) return 'nothing stored yet';
       if (models !== undefined && infer !== undefined) {
         const plan = planEmbedding(spec, models, context.report);
-        agreesWith(stored, describeChain(spec, plan, inferIds(infer)));
+        agreesWith(stored, describeChain(spec, plan, inferIds(infer, spec.refresh !== undefined)));
       }
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;

@@ -2,42 +2,41 @@ import type { ModelHandler } from '../contracts/model-handler.js';
 import type { Json } from '../elements/metadata.js';
 import type { LaneShares } from '../flow/lane-shares.js';
 import { createRouter, isKeyed } from '../inference/routing.js';
-import { loadHandler } from '../inference/load-handler.js';
-import type { WorkerPool } from '../inference/workers/pool.js';
+import type { HandlerSpec } from '../inference/handler-spec.js';
 import type { InferIds } from '../pipeline/artifacts.js';
 import type { InferSpec, PipelineSpec } from '../pipeline/spec.js';
 import { createInferLane } from '../transforms/infer/infer-lane.js';
 import { createInferStep, type InferStep } from '../transforms/infer/infer-step.js';
-import { loadOptions } from './open-model.js';
 import type { OpenContext } from './open-parts.js';
 
 /** The models of all infer steps, opened. */
 export type InferModels = ReadonlyMap<InferSpec, ReadonlyMap<string, ModelHandler<Json, Json>>>;
 
+/** @param open opens one of them, and sees to its end */
 export async function openInferModels(
   spec: PipelineSpec,
-  pool: WorkerPool,
-  context: OpenContext,
-  signal?: AbortSignal,
+  open: (model: HandlerSpec) => Promise<ModelHandler<Json, Json>>,
 ): Promise<InferModels> {
   const opened = new Map<InferSpec, ReadonlyMap<string, ModelHandler<Json, Json>>>();
   for (const step of inferSteps(spec)) {
     const models = new Map<string, ModelHandler<Json, Json>>();
     opened.set(step, models);
-    for (const [name, model] of Object.entries(step.models)) {
-      const handler = await loadHandler(model, loadOptions(spec, pool, context, signal));
-      context.releasers.push(() => handler.close());
-      models.set(name, handler);
-    }
+    for (const [name, model] of Object.entries(step.models)) models.set(name, await open(model));
   }
   return opened;
 }
 
-export function inferIds(models: InferModels): InferIds {
+/**
+ * What the chain remembers of the models of infer steps.
+ * @param exchanged they may change while a run goes on: then it is the results that tell which model made them
+ */
+export function inferIds(models: InferModels, exchanged: boolean): InferIds {
   return new Map(
     [...models].map(([step, handlers]) => [
       step,
-      Object.fromEntries([...handlers].map(([name, { modelId }]) => [name, modelId])),
+      Object.fromEntries(
+        [...handlers].map(([name, { modelId }]) => [name, exchanged ? 'exchanged' : modelId]),
+      ),
     ]),
   );
 }

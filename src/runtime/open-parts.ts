@@ -1,5 +1,6 @@
 import type { ConnectorContext, Clock } from '../contracts/context.js';
 import type { FailedStore } from '../contracts/failed-store.js';
+import type { ModelUpdates } from '../contracts/model-updates.js';
 import type { Source } from '../contracts/source.js';
 import type { Store } from '../contracts/store.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -35,7 +36,17 @@ export async function openFailedStore(spec: PipelineSpec, context: OpenContext):
   return failed;
 }
 
-async function load<Name extends 'source' | 'sink' | 'failed'>(
+/** @param events where updates of models come from */
+export async function openModelUpdates(
+  events: ConnectorSpec,
+  spec: PipelineSpec,
+  context: OpenContext,
+): Promise<ModelUpdates> {
+  const factory = await load(events, 'updates', context);
+  return factory(events.config as never, connectorContext(spec, context));
+}
+
+async function load<Name extends 'source' | 'sink' | 'failed' | 'updates'>(
   { connector }: ConnectorSpec,
   name: Name,
   { connectors }: OpenContext,

@@ -8,9 +8,9 @@ import { defaultKey, routeOfKey } from '../inference/routing.js';
 import { readChain, type ChainArtifact } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createRetriever, type Retriever } from '../retrieval/retriever.js';
-import { openPool } from './open-model.js';
+import { openModel, openPool } from './open-model.js';
 import { openStore } from './open-parts.js';
-import { openModels } from './open-routes.js';
+import { openEmbeddings } from './open-routes.js';
 
 export interface OpenRetrieverOptions {
   readonly connectors: Connectors;
@@ -40,7 +40,7 @@ export async function openPipelineRetriever(
       );
     // One query at a time needs one thread.
     const pool = openPool({ workers: 1 }, context);
-    const models = await openModels(spec, pool, context);
+    const models = await openEmbeddings(spec, (model) => openModel(model, spec, pool, context));
     checkSpaces(stored, models);
     const rule = { ...spec.embed, models: [...models.keys()] };
     return createRetriever({

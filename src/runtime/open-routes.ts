@@ -3,6 +3,7 @@ import { systemChance } from '../flow/chance.js';
 import { Gate } from '../flow/gate.js';
 import type { LaneShares } from '../flow/lane-shares.js';
 import { identityDigest } from '../inference/identity.js';
+import type { ModelSpec } from '../inference/model-spec.js';
 import { createRouter, isKeyed, routeName } from '../inference/routing.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { EmbeddingPlan, RoutePlan } from '../pipeline/artifacts.js';
@@ -14,19 +15,15 @@ import { createEmbedder } from '../transforms/embed.js';
 import { createContextFitter } from '../transforms/infer/context-fitter.js';
 import { createInferChunks } from '../transforms/infer/infer-chunks.js';
 import { wireInfer, type InferModels } from './open-infer.js';
-import { openModel } from './open-model.js';
 import type { OpenContext } from './open-parts.js';
 
-/** The embedding models of a pipeline by name, opened. */
-export async function openModels(
+/** The embedding models of a pipeline by name, opened. @param open opens one of them, and sees to its end */
+export async function openEmbeddings(
   spec: PipelineSpec,
-  pool: WorkerPool,
-  context: OpenContext,
-  signal?: AbortSignal,
+  open: (model: ModelSpec) => Promise<EmbeddingModel>,
 ): Promise<ReadonlyMap<string, EmbeddingModel>> {
   const models = new Map<string, EmbeddingModel>();
-  for (const [name, model] of Object.entries(spec.embed.models))
-    models.set(name, await openModel(model, spec, pool, context, signal));
+  for (const [name, model] of Object.entries(spec.embed.models)) models.set(name, await open(model));
   return models;
 }
 

@@ -16,10 +16,13 @@ import type { PipelineSpec } from '../pipeline/spec.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
+import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
+import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
-import { embedLanes, openModels, wireRoutes } from './open-routes.js';
+import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { runLoop } from './run-loop.js';
+import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
 
 export interface RunOptions {
@@ -34,15 +37,11 @@ export interface RunOptions {
   readonly abort?: AbortSignal;
   readonly onEvent?: Report;
   readonly clock?: Clock;
+  /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
+  onControl?(control: RunControl): void;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
-
-/**
- * Text under way in all for each worker, in bytes: several times what the model is given, so that look-ups and writes go
- * on meanwhile. More only waits, and what waits long costs the collector of garbage more than it is worth.
- */
-const bytesAWorker = 4 * 1024 * 1024;
 
 /** Some 9 seconds. */
 const startTries = 6;
@@ -73,18 +72,37 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
-    const models = await openModels(spec, pool, context, stop.draining);
-    const inferModels = await openInferModels(spec, pool, context, stop.draining);
-    const plan = planEmbedding(spec, models, report);
-    const artifact = describeChain(spec, plan, inferIds(inferModels));
-    const spaces = [...models].map(([name, { identity }]) => ({ name, width: identity.width }));
+    const models = openModels({ spec, pool, context, stop });
+    const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
+    const inferModels = await openInferModels(spec, (model) => models.handler(model));
+    const plan = planEmbedding(spec, embeddings, report);
+    const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
+    const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
     await patientStart(async () => {
       await store.prepare({ spaces });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
 
+    releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
+
     const signal = stop.aborting;
-    const limits = { ...spec.limits, bytes: spec.limits.bytes ?? Math.max(2, pool.size) * bytesAWorker };
+    const room = defaultRoom(pool.size, [
+      // What is embedded where it is chunked is bounded by its text alone.
+      ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
+        inPlace ? [] : [{ concurrency, items: batching.texts }],
+      ),
+      ...spec.documentSteps.flatMap(({ enrich }) =>
+        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
+      ),
+      ...[...inferModels.values()].flatMap((handlers) =>
+        [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
+      ),
+    ]);
+    const limits = {
+      ...spec.limits,
+      elements: spec.limits.elements ?? room.elements,
+      bytes: spec.limits.bytes ?? room.bytes,
+    };
     const admission = new Admission(limits);
     const ended = new AbortController();
     releasers.push(() => ended.abort());
@@ -104,7 +122,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         const step = wireInfer(infer, inferModels, shares, context, signal);
         return createInferDocuments({ name: infer.name, to: infer.to, step });
       }),
-      route: wireRoutes({ spec, models, inferModels, plan, shares, pool, context, signal }),
+      route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
       digest: chainDigest(artifact),
     };
     // A stop does not wait for an index: the next run makes it.

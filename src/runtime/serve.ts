@@ -79,7 +79,7 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
   }
 
   async function openServed(name: string, model: ModelSpec, pool: WorkerPool): Promise<ServedModel> {
-    const opened = await openModel(model, spec, pool, { releasers, report }, stop.draining);
+    const opened = await openModel(model, spec, pool, { releasers, report, clock }, stop.draining);
     if (opened.tokenizer === undefined)
       throw new MillraceError('config_invalid', `The model "${name}" does not run here.`, {
         hint: 'Serve models of the handlers static and onnx.',

@@ -46,7 +46,8 @@ export interface Chunker {
 
 /** Characters of one call: some 10 ms of work, so that a long document does not keep short ones waiting behind it. */
 const charactersAtOnce = 64 * 1024;
-const textsAtOnce = 256;
+/** What is made of so many short texts still fits into the young generation of a worker. */
+const textsAtOnce = 32;
 
 export function createChunker(options: ChunkerOptions): Chunker {
   const { chunker, tokenizer, others, model, pool, clock, signal, report } = options;

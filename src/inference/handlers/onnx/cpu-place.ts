@@ -21,7 +21,7 @@ export function openOnCpu({
 }: PlaceOptions): Place {
   const { isolation, memoryMb } = options;
   const machine = availableMemory();
-  const budget = memoryMb === undefined ? machine * share : memoryMb * 1e6;
+  const budget = budgetOf(memoryMb, machine);
   if (budget > machine)
     throw insufficient('memoryMb', `${memoryMb} MB of memory`, `${megabytes(machine)} MB`);
   if (bytes > budget)
@@ -30,7 +30,7 @@ export function openOnCpu({
       `${megabytes(bytes)} MB for the weights of ${model}`,
       `${megabytes(budget)} MB`,
     );
-  const workers = Math.max(1, Math.min(shared.size, Math.floor(budget / bytes)));
+  const workers = cpuWorkers(bytes, shared.size, memoryMb);
   const cores = availableCores();
   const threads = threadsOf(options.threads, workers);
   const own =
@@ -49,6 +49,15 @@ export function openOnCpu({
       await own?.close();
     },
   };
+}
+
+function budgetOf(memoryMb: number | undefined, machine: number): number {
+  return memoryMb === undefined ? machine * share : memoryMb * 1e6;
+}
+
+/** Workers that have room for weights of so many bytes, of `size` that there are; 1 at least. */
+export function cpuWorkers(bytes: number, size: number, memoryMb: number | undefined): number {
+  return Math.max(1, Math.min(size, Math.floor(budgetOf(memoryMb, availableMemory()) / bytes)));
 }
 
 /**

@@ -8,10 +8,10 @@ import type {
 } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import type { Chance } from '../../../flow/chance.js';
-import { retry } from '../../../flow/retry.js';
 import { checkVector } from '../../check-vector.js';
 import { identityDigest } from '../../identity.js';
 import { divide } from './divide.js';
+import { firstCall } from './first-call.js';
 import type { OpenAiOptions } from './options.js';
 import { readEmbeddings } from './read-embeddings.js';
 import { createRemoteLane } from './remote-lane.js';
@@ -29,8 +29,6 @@ export interface OpenAiModelParts {
 
 /** Tokens that a model may put around a text. */
 const specialTokens = 2;
-/** A service that is down when a model is opened is given some 4 seconds. */
-const openTries = 4;
 
 interface Encoded {
   /** The text as JSON. */
@@ -99,8 +97,7 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
   }
 
   try {
-    const width = await retry(open, { clock, chance, signal: opening, maxTries: openTries });
-    if (width instanceof MillraceError) throw width;
+    const width = await firstCall(open, { clock, chance, signal: opening });
     const identity: ModelIdentity = {
       name: model,
       weights: weightsOf(options),
@@ -124,7 +121,12 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       maxTokens,
       batchInvariant: false,
       concurrency: options.concurrency,
-      batching: { padded: false, tokens: maxBatch.tokens, texts: maxBatch.texts },
+      batching: {
+        padded: false,
+        tokens: maxBatch.tokens,
+        texts: maxBatch.texts,
+        maxWaitMs: options.maxWaitMs,
+      },
       async embed(texts, role, signal = new AbortController().signal) {
         const encoded = texts.map((text) => encode(text, prompts[role]));
         const calls = divide(encoded, ({ bytes }) => bytes, { maxBytes, maxCount: maxBatch.texts });
@@ -138,15 +140,11 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
     throw error;
   }
 
-  /** A refusal is given back as a value: waiting does not mend it. */
-  async function open(): Promise<number | MillraceError> {
-    try {
-      const [vector] = await lane.call(callOf([word], 'document'), opening);
-      return checkVector(vector, dimensions ?? vector!.length) ?? vector!.length;
-    } catch (error) {
-      if (error instanceof MillraceError && error.code === 'remote_refused') return error;
-      throw error;
-    }
+  async function open(): Promise<number> {
+    const [vector] = await lane.call(callOf([word], 'document'), opening);
+    const error = checkVector(vector, dimensions ?? vector!.length);
+    if (error !== undefined) throw error;
+    return vector!.length;
   }
 }
 

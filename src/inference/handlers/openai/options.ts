@@ -84,6 +84,14 @@ export const openAiOptions = z.strictObject({
     .describe(
       'Tokens of one text that the model reads. Default: 8191 for text-embedding-… models, 512 for others.',
     ),
+  maxWaitMs: z
+    .number()
+    .min(0)
+    .max(60_000)
+    .default(50)
+    .describe(
+      'How long, in ms, a call that is not full may wait for more texts while another is under way: fewer calls, of which providers count each.',
+    ),
   maxBatch: z
     .strictObject({
       texts: z.int().min(1).max(10_000).default(128).describe('Texts of one call at most.'),

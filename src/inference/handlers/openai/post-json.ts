@@ -1,5 +1,6 @@
 import type { Clock } from '../../../contracts/context.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { exchange, type Connections } from './exchange.js';
 import { readText } from './read-text.js';
 import { refusal } from './refusal.js';
 import { retryAfterMs } from './retry-after.js';
@@ -11,6 +12,7 @@ export interface Endpoint {
   readonly apiKey?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly connections: Connections;
   readonly clock: Clock;
 }
 
@@ -45,25 +47,26 @@ export async function postJson(
     () => undefined,
   );
   try {
-    const response = await fetch(address, {
-      method: 'POST',
+    const response = await exchange({
+      address,
       headers: {
         'content-type': 'application/json',
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
         ...headers,
       },
       body,
-      redirect: 'manual',
+      agent: endpoint.connections.agent,
       signal: cut.signal,
     });
-    if (!response.ok)
+    const status = response.statusCode!;
+    if (status < 200 || status > 299)
       throw refusal({
         address,
-        status: response.status,
-        retryAfterMs: retryAfterMs(response.headers.get('retry-after'), clock.now()),
-        body: withoutSecrets((await readText(response.body, mostErrorBytes, true)) ?? '', endpoint),
+        status,
+        retryAfterMs: retryAfterMs(response.headers['retry-after'], clock.now()),
+        body: withoutSecrets((await readText(response, mostErrorBytes, true)) ?? '', endpoint),
       });
-    const text = await readText(response.body, mostReplyBytes, false);
+    const text = await readText(response, mostReplyBytes, false);
     if (text === undefined) throw unusable(address, `an answer of over ${mostReplyBytes} bytes`);
     return parse(text, address);
   } catch (cause) {

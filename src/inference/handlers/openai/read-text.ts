@@ -1,12 +1,12 @@
 /** The text of an answer up to so many bytes. @returns undefined in place of a longer one, unless `cut` */
 export async function readText(
-  body: AsyncIterable<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array>,
   mostBytes: number,
   cut: boolean,
 ): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of body ?? []) {
+  for await (const part of body) {
     parts.push(part);
     bytes += part.length;
     if (bytes <= mostBytes) continue;

@@ -2,6 +2,7 @@ import { MillraceError } from '../../../errors/millrace-error.js';
 import { Breaker } from '../../../flow/breaker.js';
 import { Gate } from '../../../flow/gate.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
+import { openConnections } from './exchange.js';
 import { postJson, type Endpoint } from './post-json.js';
 
 export interface RemoteCall<Result> {
@@ -16,7 +17,7 @@ export interface RemoteCall<Result> {
 }
 
 export interface RemoteLaneOptions {
-  readonly endpoint: Endpoint;
+  readonly endpoint: Omit<Endpoint, 'connections'>;
   readonly rpm?: number | undefined;
   readonly tpm?: number | undefined;
   readonly concurrency: number;
@@ -32,6 +33,11 @@ export interface RemoteLane {
    * `remote_failed`; the signal's reason
    */
   call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result>;
+  /**
+   * Makes the probe, to see whether calls can pass at all. An answer that lies with the probe itself is as good as any.
+   * @throws MillraceError `remote_unavailable`, `remote_refused`, `rate_limited`; the signal's reason
+   */
+  reach(signal: AbortSignal): Promise<void>;
   /** Cuts off whatever is under way. */
   close(): void;
 }
@@ -39,7 +45,10 @@ export interface RemoteLane {
 const mostProbeMs = 10_000;
 
 export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
-  const { endpoint, rpm, tpm, concurrency, probe } = options;
+  const { rpm, tpm, concurrency, probe } = options;
+  // One more for the probe.
+  const connections = openConnections(options.endpoint.url, concurrency + 1);
+  const endpoint: Endpoint = { ...options.endpoint, connections };
   const { clock } = endpoint;
   const closing = new AbortController();
   const gate = new Gate(concurrency, closing.signal);
@@ -85,6 +94,18 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
           });
         }
       }),
-    close: () => closing.abort(new MillraceError('aborted', 'The model is closed.')),
+    async reach(signal) {
+      try {
+        await once(probe, endpoint, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code } = MillraceError.from(error);
+        if (code !== 'inference_failed' && code !== 'item_too_large') throw error;
+      }
+    },
+    close: () => {
+      closing.abort(new MillraceError('aborted', 'The model is closed.'));
+      connections.close();
+    },
   };
 }

@@ -1,0 +1,260 @@
+import { MillraceError } from '../errors/millrace-error.js';
+import { untilAborted } from '../flow/until-aborted.js';
+
+/** A model that can be loaded, as the manager sees it: nothing of it is in memory yet. */
+export interface Loadable<Model> {
+  /** Equal for all that would load the same: handler, digests of the files, options. */
+  readonly key: string;
+  /** For messages. */
+  readonly name: string;
+  /** Main memory that it takes, all its workers together; 0 where it lives elsewhere. */
+  readonly bytes: number;
+  /** SHA-256 of its weights, hex, where they are files. */
+  readonly weights?: string;
+  /** What it held when it throws is free again. */
+  load(signal: AbortSignal): Promise<Model>;
+}
+
+/** One use of a loaded model. Either call ends it, once. */
+export interface ModelLease<Model> {
+  readonly model: Model;
+  /** The model stays loaded for the next use, until its room is needed. */
+  release(): void;
+  /** The model is not wanted any more: it is closed when its last use ends. Resolves then. */
+  retire(): Promise<void>;
+}
+
+export interface AcquireOptions {
+  /** Waits until uses end when there is no room. Default: refuses at once. */
+  readonly wait?: boolean;
+  /** Never evicted from now on, however long nobody uses it. Default false. */
+  readonly pin?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Keeps models loaded: one for all who ask for the same, within a limit. Where a new one has no room, those that nobody
+ * uses are closed, the least recently used first; one in use never is.
+ */
+export interface ModelManager {
+  /**
+   * Loads the model unless it is loaded, or being loaded, already.
+   * @throws MillraceError `resources_insufficient` when there is no room for it; what `load` throws, to all who wait for
+   * it, and nothing is left behind; the signal's reason
+   */
+  acquire<Model extends Closable>(
+    loadable: Loadable<Model>,
+    options?: AcquireOptions,
+  ): Promise<ModelLease<Model>>;
+  /** Whether `acquire` would load it now, perhaps in place of models that nobody uses. */
+  hasRoomFor(loadable: Loadable<unknown>): boolean;
+  /** What is loaded or being loaded, the least recently used first. */
+  readonly loaded: readonly LoadedModel[];
+  /** Refuses new uses and closes every model, used or not. */
+  close(): Promise<void>;
+}
+
+export interface LoadedModel {
+  readonly name: string;
+  readonly bytes: number;
+  readonly uses: number;
+  readonly pinned: boolean;
+}
+
+export interface ModelLimits {
+  /** Bytes of all loaded models together. Default: no limit. */
+  readonly maxBytes?: number | undefined;
+  /** Models loaded at once. Default: no limit. */
+  readonly maxModels?: number | undefined;
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly loadable: Loadable<unknown>;
+  readonly model: Promise<Closable>;
+  /** Ends the load when nobody waits for it any more. */
+  readonly giveUp: AbortController;
+  uses: number;
+  pinned: boolean;
+  retired: boolean;
+  closing: Promise<void> | undefined;
+}
+
+export function createModelManager({
+  maxBytes = Infinity,
+  maxModels = Infinity,
+}: ModelLimits = {}): ModelManager {
+  /** The least recently used first. */
+  const entries = new Map<string, Entry>();
+  let wake: () => void = () => undefined;
+  let changed = new Promise<void>((resolve) => (wake = resolve));
+  let closed: Promise<void> | undefined;
+
+  function tellChange() {
+    wake();
+    changed = new Promise<void>((resolve) => (wake = resolve));
+  }
+
+  const fitsBeside = ({ bytes }: Loadable<unknown>, others: readonly Entry[]) =>
+    others.length < maxModels &&
+    others.reduce((sum, { loadable }) => sum + loadable.bytes, bytes) <= maxBytes;
+  const isIdle = ({ uses, pinned, closing }: Entry) => uses === 0 && !pinned && closing === undefined;
+
+  async function acquire<Model extends Closable>(
+    loadable: Loadable<Model>,
+    { wait = false, pin = false, signal = new AbortController().signal }: AcquireOptions = {},
+  ): Promise<ModelLease<Model>> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (closed !== undefined) throw new MillraceError('aborted', 'The model manager is closed.');
+      const there = entries.get(loadable.key);
+      if (there?.closing !== undefined) await untilAborted(there.closing, signal);
+      else if (there !== undefined) return use<Model>(there, pin, signal);
+      else if (fitsBeside(loadable, [...entries.values()])) return use<Model>(start(loadable), pin, signal);
+      else if (hasRoomFor(loadable)) {
+        const idle = [...entries.values()].find(isIdle);
+        await (idle === undefined ? untilAborted(changed, signal) : unload(idle));
+      } else if (wait && fitsBeside(loadable, [])) await untilAborted(changed, signal);
+      else throw noRoom(loadable);
+    }
+  }
+
+  /** Those that nobody uses make room, and those that are closed already. */
+  function hasRoomFor(loadable: Loadable<unknown>): boolean {
+    const staying = [...entries.values()].filter((entry) => entry.closing === undefined && !isIdle(entry));
+    return staying.some(({ loadable: { key } }) => key === loadable.key) || fitsBeside(loadable, staying);
+  }
+
+  function start(loadable: Loadable<Closable>): Entry {
+    const giveUp = new AbortController();
+    const entry: Entry = {
+      loadable,
+      giveUp,
+      model: loadable.load(giveUp.signal),
+      uses: 0,
+      pinned: false,
+      retired: false,
+      closing: undefined,
+    };
+    entries.set(loadable.key, entry);
+    entry.model.catch(() => forget(entry));
+    return entry;
+  }
+
+  function forget(entry: Entry) {
+    if (entries.get(entry.loadable.key) === entry) entries.delete(entry.loadable.key);
+    tellChange();
+  }
+
+  async function use<Model>(entry: Entry, pin: boolean, signal: AbortSignal): Promise<ModelLease<Model>> {
+    entry.uses += 1;
+    if (entry.retired) {
+      entry.retired = false;
+      tellChange();
+    }
+    entry.pinned ||= pin;
+    touch(entry);
+    let over = false;
+    const end = () => {
+      if (over) return;
+      over = true;
+      entry.uses -= 1;
+      touch(entry);
+      tellChange();
+    };
+    try {
+      const model = (await untilAborted(entry.model, signal)) as Model;
+      return {
+        model,
+        release: () => {
+          end();
+          if (entry.retired && entry.uses === 0) void unload(entry).catch(() => undefined);
+        },
+        retire: async () => {
+          entry.retired = true;
+          entry.pinned = false;
+          end();
+          while (entry.uses > 0 && entry.retired) await changed;
+          if (entry.retired) await unload(entry);
+        },
+      };
+    } catch (error) {
+      end();
+      if (entry.uses === 0) entry.giveUp.abort(signal.reason);
+      throw error;
+    }
+  }
+
+  function touch(entry: Entry) {
+    if (entries.get(entry.loadable.key) !== entry) return;
+    entries.delete(entry.loadable.key);
+    entries.set(entry.loadable.key, entry);
+  }
+
+  function unload(entry: Entry): Promise<void> {
+    entry.closing ??= (async () => {
+      try {
+        await (await entry.model).close();
+      } finally {
+        forget(entry);
+      }
+    })();
+    return entry.closing;
+  }
+
+  function noRoom({ name, bytes }: Loadable<unknown>): MillraceError {
+    const others = [...entries.values()].map(
+      ({ loadable, uses, pinned }) =>
+        `${loadable.name} (${megabytes(loadable.bytes)} MB, ${pinned ? 'pinned' : `${uses} uses`})`,
+    );
+    return new MillraceError(
+      'resources_insufficient',
+      `There is no room for model ${name} (${megabytes(bytes)} MB): at most ${limits()} may be loaded, and there ${others.length === 1 ? 'is' : 'are'} ${others.join(', ') || 'none'}`,
+      { hint: 'Raise models.maxBytes or models.maxLoaded, or let fewer models be used at once.' },
+    );
+  }
+
+  function limits(): string {
+    const bytes = maxBytes === Infinity ? [] : [`${megabytes(maxBytes)} MB`];
+    const models = maxModels === Infinity ? [] : [`${maxModels} models`];
+    return [...models, ...bytes].join(' with ');
+  }
+
+  return {
+    acquire,
+    hasRoomFor,
+    get loaded() {
+      return [...entries.values()].map(({ loadable: { name, bytes }, uses, pinned }) => ({
+        name,
+        bytes,
+        uses,
+        pinned,
+      }));
+    },
+    close() {
+      closed ??= (async () => {
+        tellChange();
+        const ends = [...entries.values()].map(async (entry) => {
+          entry.giveUp.abort(new MillraceError('aborted', 'The model manager is closed.'));
+          // A load that fails now leaves nothing to close.
+          if (
+            await entry.model.then(
+              () => true,
+              () => false,
+            )
+          )
+            await unload(entry);
+        });
+        await Promise.all(ends);
+      })();
+      return closed;
+    },
+  };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}
