@@ -10,20 +10,15 @@ import { createEmbedder } from '../src/transforms/embed.js';
 import { answer } from './child-process.js';
 import { graphOf, openBareWorkers } from './embed-bare.js';
 import { openRival, type Rival } from './embed-rivals.js';
-import type { ReadyText, TextSet } from './embed-texts.js';
+import type { EmbedInput, ReadyText, TextSet, TextSets } from './embed-texts.js';
 import { watchDelay } from './main-thread-delay.js';
 
 export type Dtype = 'fp32' | 'int8';
 
-export interface EmbedSideInput {
+export interface EmbedSideInput extends EmbedInput {
   readonly side: 'engine' | 'bare' | 'idle' | Rival;
-  /** The model's folder. */
-  readonly folder: string;
-  /** JSON file of the texts. */
-  readonly texts: string;
   readonly set: TextSet;
   readonly dtype: Dtype;
-  readonly workers: number;
   /** Batch sizes of the bare workers, in tokens with padding: each is run. */
   readonly budgets: readonly number[];
 }
@@ -42,18 +37,17 @@ export interface EmbedSideResult {
 }
 
 const width = 384;
-const warmUp = 24;
 const idleMs = 3_000;
+/** They remember no words, and take long. */
+const rivalWarmUp = 32;
 
 await answer(async (input: EmbedSideInput): Promise<EmbedSideResult> => {
-  const texts = (JSON.parse(readFileSync(input.texts, 'utf8')) as { [set in TextSet]: ReadyText[] })[
-    input.set
-  ];
+  const { [input.set]: texts, warmUp } = JSON.parse(readFileSync(input.texts, 'utf8')) as TextSets;
   switch (input.side) {
     case 'engine':
-      return engine(input, texts);
+      return engine(input, texts, warmUp);
     case 'bare':
-      return bare(input, texts);
+      return bare(input, texts, warmUp);
     case 'idle': {
       const delay = watchDelay();
       await wait(idleMs);
@@ -65,7 +59,7 @@ await answer(async (input: EmbedSideInput): Promise<EmbedSideResult> => {
       const { side, folder, dtype, workers } = input;
       const embed = await openRival(side, { folder, dtype, threads: workers });
       const plain = texts.map(({ text }) => text);
-      await embed(plain.slice(0, warmUp));
+      await embed(warmUp.slice(0, rivalWarmUp).map(({ text }) => text));
       return measured(() => embed(plain), texts.length);
     }
     default:
@@ -77,6 +71,7 @@ await answer(async (input: EmbedSideInput): Promise<EmbedSideResult> => {
 async function engine(
   { folder, dtype, workers, set }: EmbedSideInput,
   texts: readonly ReadyText[],
+  warmUp: readonly ReadyText[],
 ): Promise<EmbedSideResult> {
   const pool = createWorkerPool({ size: workers });
   const spec = modelSpec.parse({ onnx: { model: folder, dtype, threads: 1 } });
@@ -96,7 +91,7 @@ async function engine(
   const given = texts.map(({ text, ids }): EmbedText =>
     set === 'mixed' ? { text } : { text, ids: Int32Array.from(ids) },
   );
-  await embedder.embedAll(given.slice(0, warmUp));
+  await embedder.embedAll(warmUp.map(({ text }) => ({ text })));
   [tokens, padded] = [0, 0];
   const result = await measured(
     async () => (await embedder.embedAll(given)).map(({ vector }) => vector),
@@ -110,9 +105,10 @@ async function engine(
 async function bare(
   { folder, dtype, workers, budgets }: EmbedSideInput,
   texts: readonly ReadyText[],
+  warmUp: readonly ReadyText[],
 ): Promise<EmbedSideResult> {
   const open = openBareWorkers(graphOf(folder, dtype), workers, 1);
-  await open.run(texts.slice(0, warmUp), budgets[0]!);
+  await open.run(warmUp, budgets[0]!);
   const results: { ms: number; cpuMs: number; vectors: Float32Array[] }[] = [];
   for (const tokens of budgets) {
     const before = process.cpuUsage();

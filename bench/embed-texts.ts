@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTokenizer } from '../src/inference/tokenizer/create-tokenizer.js';
 import { parseTokenizerFile } from '../src/inference/tokenizer/tokenizer-file.js';
 import type { Tokenizer } from '../src/inference/tokenizer/tokenizer.js';
 import { measureTokens } from '../src/inference/tokenizer/measure-tokens.js';
+import { defaultWorkerCount } from '../src/inference/workers/cores.js';
+import { minilmFolder } from '../test/support/weights/minilm.js';
+import type { Figure } from './figure.js';
 import { createSplitter } from '../src/transforms/chunk/chunker.js';
 import { readmes } from './readmes.js';
 
@@ -13,20 +19,52 @@ export interface ReadyText {
 }
 
 export type TextSet = 'mixed' | 'chunks';
+/** `warmUp` is for a side's first calls, before the clock starts; none of it is in the sets. */
+export type TextSets = { readonly [set in TextSet | 'warmUp']: readonly ReadyText[] };
 
 /** Special tokens around a text of MiniLM. */
 const specialTokens = 2;
 
-/** The texts of the embed benchmark, out of the READMEs of the installed packages; the same on every run. */
-export async function embedTexts(tokenizerFile: string, counts: { [set in TextSet]: number }) {
+/** What every side of the benchmark is given. */
+export interface EmbedInput {
+  /** The model's folder. */
+  readonly folder: string;
+  /** JSON file with both sets. */
+  readonly texts: string;
+  readonly workers: number;
+}
+
+/** Writes the texts of the embed benchmark to a file, and removes it in the end. */
+export async function* withEmbedTexts(
+  work: (input: EmbedInput, sets: TextSets) => AsyncIterable<Figure>,
+): AsyncGenerator<Figure> {
+  const folder = minilmFolder();
+  const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  try {
+    const sets = await embedTexts(join(folder, 'tokenizer.json'), { mixed: 384, chunks: 256, warmUp: 320 });
+    const texts = join(scratch, 'texts.json');
+    await writeFile(texts, JSON.stringify(sets));
+    yield* work({ folder, texts, workers: defaultWorkerCount() }, sets);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Out of the READMEs of the installed packages; the same on every run. */
+export async function embedTexts(
+  tokenizerFile: string,
+  { mixed: shown, chunks, warmUp = 0 }: { mixed: number; chunks: number; warmUp?: number },
+): Promise<TextSets> {
   const tokenizer = await createTokenizer(
     parseTokenizerFile(readFileSync(tokenizerFile, 'utf8'), tokenizerFile),
     tokenizerFile,
   );
   const texts = readmes();
+  const mixed = mixedTexts(tokenizer, texts.join('\n\n').slice(0, (shown + warmUp) * 1_200), shown + warmUp);
   return {
-    mixed: mixedTexts(tokenizer, texts.join('\n\n').slice(0, counts.mixed * 1_200), counts.mixed),
-    chunks: chunkTexts(tokenizer, texts, counts.chunks),
+    mixed: mixed.slice(0, shown),
+    warmUp: mixed.slice(shown),
+    chunks: chunkTexts(tokenizer, texts, chunks),
   };
 }
 

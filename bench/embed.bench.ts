@@ -1,41 +1,29 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { defaultWorkerCount } from '../src/inference/workers/cores.js';
-import { minilmFolder } from '../test/support/weights/minilm.js';
 import { inChildProcess } from './child-process.js';
+import { beginBacklog } from './embed-backlog.bench.js';
 import { rivals } from './embed-rivals.js';
 import type { Dtype, EmbedSideInput, EmbedSideResult } from './embed-side.js';
-import { embedTexts, type ReadyText, type TextSet } from './embed-texts.js';
+import { withEmbedTexts, type ReadyText, type TextSet } from './embed-texts.js';
 import type { Benchmark, Figure } from './figure.js';
 import { median } from './median.js';
 
-const counts = { mixed: 384, chunks: 256 };
 const rounds = 3;
 /** Batch sizes of the bare workers, in padded tokens; the fastest over all rounds is what the engine is held against. */
-const budgets = [1_024, 1_536, 2_048];
+const budgets = [256, 512, 1_024];
 
 type Side = EmbedSideInput['side'];
 
 /** The whole embedding engine on real MiniLM, against its bare workers and against others' embedders. */
 export const embed: Benchmark = {
   about: 'all-MiniLM-L6-v2 through the engine, against bare workers on sorted batches and other embedders',
-  async *run(say) {
-    const folder = minilmFolder();
-    const workers = defaultWorkerCount();
-    const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
-    try {
-      const sets = await embedTexts(join(folder, 'tokenizer.json'), counts);
-      const texts = join(scratch, 'texts.json');
-      await writeFile(texts, JSON.stringify(sets));
+  run: (say) =>
+    withEmbedTexts(async function* (input, sets) {
       for (const set of ['mixed', 'chunks'] as const) yield* lengthsOf(set, sets[set]);
-      for (const dtype of ['fp32', 'int8'] as const)
+      for (const dtype of ['fp32', 'int8'] as const) {
         for (const set of ['mixed', 'chunks'] as const)
-          yield* compare({ folder, texts, workers, dtype, set, budgets }, sets[set].length, say);
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
-  },
+          yield* compare({ ...input, dtype, set, budgets }, sets[set].length, say);
+        yield* beginBacklog({ ...input, dtype }, say);
+      }
+    }),
 };
 
 function* lengthsOf(set: TextSet, texts: readonly ReadyText[]): Generator<Figure> {

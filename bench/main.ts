@@ -1,4 +1,5 @@
 import { chunkers } from './chunk.bench.js';
+import { embedBacklog } from './embed-backlog.bench.js';
 import { embed } from './embed.bench.js';
 import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
@@ -13,6 +14,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   memory,
   onnx,
   embed,
+  'embed-backlog': embedBacklog,
   serve,
 };
 
@@ -24,7 +26,7 @@ async function main(names: readonly string[]): Promise<number> {
   if (names.length === 0 || unknown.length > 0) {
     for (const name of unknown) say(`There is no benchmark "${name}".`);
     say('npm run bench -- NAME, where NAME is one of:');
-    for (const [name, { about }] of Object.entries(benchmarks)) say(`  ${name.padEnd(10)} ${about}`);
+    for (const [name, { about }] of Object.entries(benchmarks)) say(`  ${name.padEnd(13)} ${about}`);
     return unknown.length > 0 ? 2 : 0;
   }
   let missed = 0;

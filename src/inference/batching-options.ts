@@ -8,7 +8,7 @@ export const batchingOptions = z
       .int()
       .min(1)
       .optional()
-      .describe('Fewest tokens, padding counted, that a full batch is brought down to. Default 256.'),
+      .describe('Fewest tokens, padding counted, that a full batch is brought down to. Default 128.'),
     maxTokens: z
       .int()
       .min(1)

@@ -66,7 +66,7 @@ const graceMs = 10_000;
  * A worker whose last call was shorter than this is sent its next call before it has answered, so that it need not wait
  * for a busy main thread between two. After a longer call that would only keep the next one from another worker.
  */
-const shortMs = 20;
+const shortMs = 100;
 
 export function createWorkerPool({ size, isolation = 'thread' }: WorkerPoolOptions): WorkerPool {
   if (!Number.isInteger(size) || size < 1)

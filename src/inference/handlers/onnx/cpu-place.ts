@@ -41,7 +41,8 @@ export function openOnCpu({
   return {
     device: 'cpu',
     summary: `${workers} workers (${isolation}) of ${threads} threads on ${cores} cores`,
-    concurrency: workers,
+    // One runs in each worker, and one waits there: no worker waits for the main thread between two.
+    concurrency: workers * 2,
     services: [service],
     call: (method, payload, signal) => service.call(method, payload, { signal }),
     async close() {

@@ -100,7 +100,7 @@ describe('the resources of an onnx model', () => {
   test('only as many workers run as have room for the weights, and they share the cores', async () => {
     const roomy = openOnCpu(place(1e6, { memoryMb: 100 }));
     const tight = openOnCpu(place(1e6, { memoryMb: 2 }));
-    expect([roomy.concurrency, tight.concurrency]).toEqual([4, 2]);
+    expect([roomy.concurrency, tight.concurrency]).toEqual([8, 4]);
     const { label } = await tight.call<{ label: string }>('where', null);
     expect(label).toBe(`cpu 0 ${Math.max(1, Math.floor(availableCores() / 2))}`);
     await roomy.close();

@@ -109,7 +109,7 @@ describe('an ONNX model', () => {
       width: 4,
       dtype: 'fp32',
     });
-    expect(model).toMatchObject({ maxTokens: 6, batchInvariant: true, concurrency: 1 });
+    expect(model).toMatchObject({ maxTokens: 6, batchInvariant: true, concurrency: 2 });
     await model.close();
   });
 
