@@ -6,6 +6,7 @@ import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 import { serve } from './serve.bench.js';
+import { swap } from './swap.bench.js';
 
 /** Every benchmark by its name. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
@@ -16,6 +17,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   embed,
   'embed-backlog': embedBacklog,
   serve,
+  swap,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);

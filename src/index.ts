@@ -79,5 +79,8 @@ export type { Retriever, RetrieveOptions } from './retrieval/retriever.js';
 export type { SearchHit, Filter } from './contracts/chunk-search.js';
 export type { EnrichBatch, Enrichment } from './contracts/document-transform.js';
 export type { RunEvent, RunSummary } from './observability/events.js';
+export type { RunControl } from './runtime/start-refresh.js';
+export type { ModelUpdate } from './contracts/model-updates.js';
+export type { RefreshOutcome } from './inference/refresh/refresher.js';
 export type { Document } from './elements/document.js';
 export type { Metadata, Json } from './elements/metadata.js';

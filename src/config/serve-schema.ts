@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { modelSpec } from '../inference/model-spec.js';
+import { localModelSpec } from '../inference/model-spec.js';
 import { modelsSchema } from './schema.js';
 
 /** The schema of what `millrace serve` reads. */
 export const serveSchema = z.strictObject({
   serve: z
-    .record(
-      z.string().min(1),
-      modelSpec.refine(({ openai }) => openai === undefined, 'a served model runs here: static or onnx'),
-    )
+    .record(z.string().min(1), localModelSpec)
     .refine((models) => Object.keys(models).length > 0, 'name at least one model')
     .describe('Models by the name that clients ask for, each with its handler.'),
   host: z

@@ -48,6 +48,8 @@ export interface ModelManager {
   ): Promise<ModelLease<Model>>;
   /** Whether `acquire` would load it now, perhaps in place of models that nobody uses. */
   hasRoomFor(loadable: Loadable<unknown>): boolean;
+  /** Uses of what such a loadable loads, now. */
+  uses(loadable: Loadable<unknown>): number;
   /** What is loaded or being loaded, the least recently used first. */
   readonly loaded: readonly LoadedModel[];
   /** Refuses new uses and closes every model, used or not. */
@@ -226,6 +228,7 @@ export function createModelManager({
   return {
     acquire,
     hasRoomFor,
+    uses: ({ key }) => entries.get(key)?.uses ?? 0,
     get loaded() {
       return [...entries.values()].map(({ loadable: { name, bytes }, uses, pinned }) => ({
         name,

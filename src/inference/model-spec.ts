@@ -7,11 +7,15 @@ import type { OwnEmbedding } from './own-embedding.js';
 import { refuseRouting, routed, routedShape } from './routed-spec.js';
 import type { Routed } from './routing.js';
 
-const handlers = {
+const localHandlers = {
   static: staticOptions
     .optional()
     .describe('Averages token vectors: some 100 times faster than a transformer, and less exact.'),
   onnx: onnxOptions.optional().describe('Runs a sentence-transformers model by ONNX Runtime.'),
+};
+
+const handlers = {
+  ...localHandlers,
   openai: openAiOptions
     .optional()
     .describe('Asks an OpenAI-compatible API: OpenAI, a local server, or `millrace serve`.'),
@@ -25,10 +29,15 @@ const handlers = {
     .describe('A model of one’s own: { load }. Only in a TypeScript configuration.'),
 };
 
+const example = 'static: { model: bundled }';
+
 /** A model as the configuration names it: one handler with its options. */
-export const modelSpec = z
-  .strictObject(handlers)
-  .superRefine(nameOneHandler(Object.keys(handlers), 'static: { model: bundled }'));
+export const modelSpec = z.strictObject(handlers).superRefine(nameOneHandler(Object.keys(handlers), example));
+
+/** A model that runs in this process. */
+export const localModelSpec = z
+  .strictObject(localHandlers)
+  .superRefine(nameOneHandler(Object.keys(localHandlers), example));
 
 export type ModelSpec = z.infer<typeof modelSpec>;
 

@@ -10,7 +10,8 @@ import type { Loadable } from './manager.js';
 import { modelKey } from './model-key.js';
 import { resolveModel } from './models/resolve-model.js';
 import { createOwnHandler } from './own-handler.js';
-import { asItIs, type PrepareModelOptions } from './prepare-model.js';
+import type { PrepareModelOptions } from './prepare-model.js';
+import { stagedOnce } from './staged-once.js';
 
 /**
  * Finds the model of an `infer` step, fetches it where need be, and says how to open it with the handler that its spec
@@ -22,7 +23,7 @@ export async function prepareHandler(
   { onnx, transformers, openai, own }: HandlerSpec,
   options: PrepareModelOptions,
 ): Promise<Loadable<ModelHandler<Json, Json>>> {
-  const { pool, onNotice, signal, stage = asItIs, clock = systemClock, chance = systemChance } = options;
+  const { pool, onNotice, stage, clock = systemClock, chance = systemChance } = options;
   if (own !== undefined)
     return {
       // Two functions are never known to be the same.
@@ -32,7 +33,8 @@ export async function prepareHandler(
       load: async () => createOwnHandler(own),
     };
   if (onnx !== undefined) {
-    const folder = await stage(await loadModelFiles({ ...onnx, handler: 'onnx' }, options), signal);
+    const folder = await loadModelFiles({ ...onnx, handler: 'onnx' }, options);
+    const staged = stagedOnce(folder, stage);
     const { onnxFiles, weightsDigest } = await import('./handlers/onnx/model-files.js');
     const { onnxMemory } = await import('./handlers/onnx/onnx-memory.js');
     const { model: _model, revision: _revision, ...settings } = onnx;
@@ -41,9 +43,14 @@ export async function prepareHandler(
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
       weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
-      load: async () => {
+      load: async (signal) => {
         const { createClassifier } = await import('./handlers/onnx/classifier/create-classifier.js');
-        return createClassifier({ folder, pool, options: settings, ...(onNotice && { onNotice }) });
+        return createClassifier({
+          folder: await staged(signal),
+          pool,
+          options: settings,
+          ...(onNotice && { onNotice }),
+        });
       },
     };
   }
@@ -51,17 +58,18 @@ export async function prepareHandler(
     const { transformersFiles } = await import('./handlers/transformers/model-files.js');
     const { model, revision, ...settings } = transformers;
     const select = (paths: readonly string[]) => transformersFiles(paths, settings.dtype);
-    const folder = await stage(await resolveModel(model, { ...options, revision, select }), signal);
+    const folder = await resolveModel(model, { ...options, revision, select });
+    const staged = stagedOnce(folder, stage);
     const graphs = [...folder.files].filter(([path]) => /\.onnx(_data.*)?$/.test(path));
     return {
       key: modelKey('transformers', folder, settings),
       name: folder.name,
       bytes: pool.size * graphs.reduce((sum, [, { bytes }]) => sum + bytes, 0),
       ...(graphs.length === 1 && { weights: graphs[0]![1].sha256 }),
-      load: async () => {
+      load: async (signal) => {
         const { createTransformersHandler } =
           await import('./handlers/transformers/create-transformers-handler.js');
-        return createTransformersHandler({ folder, pool, options: settings });
+        return createTransformersHandler({ folder: await staged(signal), pool, options: settings });
       },
     };
   }

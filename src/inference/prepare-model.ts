@@ -8,10 +8,10 @@ import { systemClock } from '../flow/system-clock.js';
 import type { Loadable } from './manager.js';
 import { modelKey } from './model-key.js';
 import type { HubModelOptions } from './models/hub-model.js';
-import type { ModelFolder } from './models/model-folder.js';
 import { resolveModel } from './models/resolve-model.js';
 import { loadModelFiles } from './load-model-files.js';
 import type { ModelSpec } from './model-spec.js';
+import { stagedOnce, type StageFiles } from './staged-once.js';
 import type { WorkerPool } from './workers/pool.js';
 
 export interface PrepareModelOptions extends HubModelOptions {
@@ -23,8 +23,8 @@ export interface PrepareModelOptions extends HubModelOptions {
   readonly clock?: Clock | undefined;
   /** Spreads the waits for remote models. Default: the machine's own. */
   readonly chance?: Chance | undefined;
-  /** Takes the files that were found to where the model is loaded from. Default: they are loaded where they are. */
-  stage?(folder: ModelFolder, signal: AbortSignal | undefined): Promise<ModelFolder>;
+  /** Takes the files to where the model is loaded from, at its first load. Default: they are loaded where they are. */
+  readonly stage?: StageFiles | undefined;
 }
 
 /**
@@ -37,27 +37,27 @@ export async function prepareEmbeddingModel(
   spec: ModelSpec,
   options: PrepareModelOptions,
 ): Promise<Loadable<EmbeddingModel>> {
-  const { pool, onNotice, clock = systemClock, chance = systemChance, signal, stage = asItIs } = options;
+  const { pool, onNotice, clock = systemClock, chance = systemChance, stage } = options;
   const notify = onNotice === undefined ? {} : { onNotice };
   if (spec.static !== undefined) {
     const { prompts } = spec.static;
-    const found = await loadModelFiles({ ...spec.static, handler: 'static' }, options);
-    const folder = await stage(found, signal);
+    const folder = await loadModelFiles({ ...spec.static, handler: 'static' }, options);
+    const staged = stagedOnce(folder, stage);
     return {
       key: modelKey('static', folder, prompts),
       name: folder.name,
       // One copy for all threads.
       bytes: folder.files.get('model.safetensors')!.bytes,
       weights: folder.files.get('model.safetensors')!.sha256,
-      load: async () => {
+      load: async (signal) => {
         const { createStaticModel } = await import('./handlers/static/create-static-model.js');
-        return createStaticModel({ folder, pool, prompts });
+        return createStaticModel({ folder: await staged(signal), pool, prompts });
       },
     };
   }
   if (spec.onnx !== undefined) {
-    const found = await loadModelFiles({ ...spec.onnx, handler: 'onnx' }, options);
-    const folder = await stage(found, signal);
+    const folder = await loadModelFiles({ ...spec.onnx, handler: 'onnx' }, options);
+    const staged = stagedOnce(folder, stage);
     const { onnxFiles, weightsDigest } = await import('./handlers/onnx/model-files.js');
     const { onnxMemory } = await import('./handlers/onnx/onnx-memory.js');
     const { model: _model, revision: _revision, ...settings } = spec.onnx;
@@ -66,9 +66,9 @@ export async function prepareEmbeddingModel(
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
       weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
-      load: async () => {
+      load: async (signal) => {
         const { createOnnxModel } = await import('./handlers/onnx/create-onnx-model.js');
-        return createOnnxModel({ folder, pool, options: settings, ...notify });
+        return createOnnxModel({ folder: await staged(signal), pool, options: settings, ...notify });
       },
     };
   }
@@ -99,11 +99,6 @@ export async function prepareEmbeddingModel(
   throw new MillraceError('config_invalid', 'A model names one handler: static, onnx, openai or own', {
     hint: 'Write, for example, static: { model: bundled }.',
   });
-}
-
-/** Files that nobody changes are loaded where they are. */
-export async function asItIs(folder: ModelFolder): Promise<ModelFolder> {
-  return folder;
 }
 
 /** Of the model behind an address only the tokenizer is wanted here. */

@@ -66,6 +66,11 @@ export function createMetrics(): Metrics {
   ]);
   const requests = counter('requests_total', 'Requests by HTTP status.', ['route', 'status']);
   const requestTimes = histogram('request_seconds', 'Time from request to answer.', ['route']);
+  const stages = histogram(
+    'request_stage_seconds',
+    'Time of an answered request to its token ids (tokenize) and on to its vectors, waiting for a batch included (embed).',
+    ['stage'],
+  );
   const requestTexts = counter('request_texts_total', 'Texts that clients had embedded.', []);
   const requestTokens = counter('request_tokens_total', 'Tokens of those texts.', []);
   const faults = counter('request_failures_total', 'Requests that failed by a fault of the server.', [
@@ -120,6 +125,10 @@ export function createMetrics(): Metrics {
       case 'request':
         requests.inc({ route: event.route, status: event.status });
         requestTimes.observe({ route: event.route }, event.ms / 1000);
+        if (event.stages !== undefined) {
+          stages.observe({ stage: 'tokenize' }, event.stages.tokenizeMs / 1000);
+          stages.observe({ stage: 'embed' }, event.stages.embedMs / 1000);
+        }
         requestTexts.inc(event.texts);
         requestTokens.inc(event.tokens);
         return;

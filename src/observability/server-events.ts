@@ -15,6 +15,8 @@ export type ServerEvent =
       readonly texts: number;
       readonly tokens: number;
       readonly ms: number;
+      /** Of answered embeddings; the second includes waiting for a batch. */
+      readonly stages?: { readonly tokenizeMs: number; readonly embedMs: number };
     }
   /** A request failed by a fault of the server. */
   | { readonly type: 'request-failed'; readonly route: string; readonly error: MillraceError }

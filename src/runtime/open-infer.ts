@@ -35,7 +35,10 @@ export function inferIds(models: InferModels, exchanged: boolean): InferIds {
     [...models].map(([step, handlers]) => [
       step,
       Object.fromEntries(
-        [...handlers].map(([name, { modelId }]) => [name, exchanged ? 'exchanged' : modelId]),
+        [...handlers].map(([name, { modelId }]) => [
+          name,
+          exchanged && step.models[name]?.own === undefined ? 'exchanged' : modelId,
+        ]),
       ),
     ]),
   );

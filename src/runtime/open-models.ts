@@ -16,13 +16,14 @@ import type { Probe } from '../inference/refresh/probe.js';
 import { createLiveHandler } from '../inference/refresh/live-handler.js';
 import { handlerProbe } from '../inference/refresh/handler-probe.js';
 import { createRefresher } from '../inference/refresh/refresher.js';
+import { withOwnWorkers } from '../inference/workers/own-workers.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { openModelCopies } from './model-copies.js';
 import { createModelTarget, type ModelTarget } from './model-target.js';
 import { loadOptions } from './open-model.js';
 import type { OpenContext } from './open-parts.js';
-import type { ModelFolder } from '../inference/models/model-folder.js';
+import type { StageFiles } from '../inference/staged-once.js';
 
 /** The models of a run: shared, within limits, and exchanged while it goes on where the configuration asks for that. */
 export interface Models {
@@ -51,7 +52,8 @@ interface Kind<Model, Sample> {
     model: string | undefined,
     revision: string | undefined,
     signal: AbortSignal,
-    stage: (folder: ModelFolder) => Promise<ModelFolder>,
+    pool: WorkerPool,
+    stage?: StageFiles,
   ): Promise<Loadable<Model>>;
 }
 
@@ -62,6 +64,8 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
   const manager = createModelManager({ maxBytes, maxModels: maxLoaded });
   releasers.push(() => manager.close());
   const targets: ModelTarget[] = [];
+  /** Several steps with one model share it, so that it is exchanged for all of them at once. */
+  const lives = new Map<string, LiveModel<unknown>>();
 
   /** Opens a model once for all who ask for the same; what may be exchanged is live, anything else as it is. */
   async function open<Model extends { close(): Promise<void> }, Sample, Live>(
@@ -69,20 +73,24 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
     plain: (model: Model) => Live,
     alive: (live: LiveModel<Model>) => Live,
   ): Promise<Live> {
-    if (spec.refresh === undefined || kind.model === undefined) {
-      const loadable = await kind.prepare(kind.model, kind.revision, signal, async (folder) => folder);
+    // The bundled model has files that never change.
+    if (spec.refresh === undefined || kind.model === undefined || kind.model === 'bundled') {
+      const loadable = await kind.prepare(kind.model, kind.revision, signal, pool);
       const { model, release } = await manager.acquire(loadable, { signal });
       releasers.push(release);
       return plain(model);
     }
     const copies = await openModelCopies();
     releasers.push(() => copies.close());
+    // Files of the hub's cache never change; those of a folder may.
+    const stage: StageFiles = async (folder, signal) =>
+      folder.revision === undefined && folder.name !== 'bundled' ? copies.make(folder, signal) : folder;
     const prepare = (model: string, revision: string | undefined, signal: AbortSignal) =>
-      // Files of the hub's cache never change; those of a folder may.
-      kind.prepare(model, revision, signal, async (folder) =>
-        folder.revision === undefined && model !== 'bundled' ? copies.make(folder, signal) : folder,
-      );
+      withOwnWorkers(pool.size, (own) => kind.prepare(model, revision, signal, own, stage));
     const loadable = await prepare(kind.model, kind.revision, signal);
+    const name = `${kind.model} ${kind.revision ?? ''} ${loadable.key}`;
+    const known = lives.get(name);
+    if (known !== undefined) return alive(known as LiveModel<Model>);
     const live = createLiveModel(await manager.acquire(loadable, { signal }));
     const refresher = createRefresher({
       name: kind.model,
@@ -95,6 +103,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
       report,
       signal,
     });
+    lives.set(name, live);
     releasers.push(() => live.close());
     const { model, revision } = kind;
     targets.push(
@@ -125,7 +134,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
           revision: named?.revision,
           probe: handlerProbe<Json, Json>(probeItems),
           idOf: ({ modelId }) => modelId,
-          prepare: (name, revision, signal, stage) =>
+          prepare: (name, revision, signal, pool, stage) =>
             prepareHandler(renamedHandler(model, name, revision), {
               ...loadOptions(spec, pool, context, signal),
               stage,
@@ -143,7 +152,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
           revision: named?.revision,
           probe: embeddingProbe({ sameSpace: fillsStore }),
           idOf: ({ identity }) => identityDigest(identity),
-          prepare: (name, revision, signal, stage) =>
+          prepare: (name, revision, signal, pool, stage) =>
             prepareEmbeddingModel(renamed(model, name, revision), {
               ...loadOptions(spec, pool, context, signal),
               stage,

@@ -12,7 +12,15 @@ test('events become figures in the text format of Prometheus', async () => {
   see({ type: 'batch', lane: 'small', items: 4, cost: 100, paddedCost: 120, ms: 300, servedMs: 200 });
   see({ type: 'batch', lane: 'small', items: 1, cost: 10, ms: 50 });
   see({ type: 'retry', lane: 'small', error, attempt: 1, delayMs: 200, pausing: true });
-  see({ type: 'request', route: 'embeddings', status: 200, texts: 4, tokens: 100, ms: 20 });
+  see({
+    type: 'request',
+    route: 'embeddings',
+    status: 200,
+    texts: 4,
+    tokens: 100,
+    ms: 20,
+    stages: { tokenizeMs: 5, embedMs: 15 },
+  });
   metrics.gauge('answer', 'What it is.', () => 42);
   const { text, contentType } = await metrics.page();
   expect(contentType).toContain('text/plain');
@@ -34,6 +42,8 @@ test('events become figures in the text format of Prometheus', async () => {
       'millrace_lane_paused{lane="small"} 1',
       'millrace_requests_total{route="embeddings",status="200"} 1',
       'millrace_request_tokens_total 100',
+      'millrace_request_stage_seconds_sum{stage="tokenize"} 0.005',
+      'millrace_request_stage_seconds_sum{stage="embed"} 0.015',
       'millrace_answer 42',
     ]),
   );

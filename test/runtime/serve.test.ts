@@ -141,3 +141,33 @@ test('a pipeline uses it as its model: the store holds the vectors of the model 
   expect(hit).toMatchObject({ documentId: 'docs/5.txt', score: expect.closeTo(cosine, 4) });
   await retriever.close();
 }, 60_000);
+
+test('a pipeline waits for a server that is full, and loses nothing', async () => {
+  const small = new AbortController();
+  let ended: Promise<ServeEnd>;
+  const bound = { texts: 8, bytes: 100_000 };
+  const address = await new Promise<string>((ready, reject) => {
+    ended = serveModels(
+      parseServe({ serve: { bundled: { static: {} } }, port: 0, workers: 1, queue: bound }, options),
+      {
+        signal: small.signal,
+        metrics: createMetrics(),
+        onEvent: (event) => void (event.type === 'ready' && ready(event.url)),
+      },
+    );
+    ended.catch(reject);
+  });
+  const bed = await newBed();
+  const documents = Array.from({ length: 60 }, (_, at) => [`docs/${at}.txt`, `Document number ${at}.`]);
+  await bed.write(Object.fromEntries(documents) as Record<string, string>);
+  const openai = { url: `${address}/v1`, model: 'bundled', concurrency: 8, maxBatch: { texts: 5 } };
+  const waits: string[] = [];
+  const { outcomes } = await bed.run({
+    input: { chain: [{ chunk: { recursive: {} } }, { embed: { openai } }] },
+    onEvent: (event) => void (event.type === 'retry' && waits.push(event.error.code)),
+  });
+  expect(outcomes).toMatchObject({ stored: 60, failed: 0 });
+  expect(new Set(waits)).toEqual(new Set(['rate_limited']));
+  small.abort();
+  expect(await ended!).toBe('drained');
+}, 60_000);

@@ -76,7 +76,10 @@ export function createRefresher<Model extends { close(): Promise<void> }, Sample
       const lease = await judged(await manager.acquire(next, { signal }));
       loadable = next;
       await live.switchTo(lease);
-    } else await exchangeInPlace(next, judged);
+    } else {
+      if (manager.uses(loadable) > 1) throw shared(next);
+      await exchangeInPlace(next, judged);
+    }
     return 'switched';
   }
 
@@ -99,6 +102,14 @@ export function createRefresher<Model extends { close(): Promise<void> }, Sample
       }
     });
     if (fault !== undefined) throw fault;
+  }
+
+  function shared(next: Loadable<Model>): MillraceError {
+    return new MillraceError(
+      'resources_insufficient',
+      `There is no room for model ${next.name} beside the old one, which others use too`,
+      { hint: 'Raise models.maxBytes or models.maxLoaded, or restart with the new model.' },
+    );
   }
 
   function lost(refused: MillraceError, cause: unknown): MillraceError {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../contracts/context.js';
 import { ApiError } from './api-error.js';
 import { embeddingsReply } from './embeddings-reply.js';
 import { readEmbeddingsRequest } from './embeddings-request.js';
@@ -9,12 +10,15 @@ export interface EmbeddingsContext {
   readonly bound: QueueBound;
   /** Texts of one request at most. */
   readonly maxTexts: number;
+  readonly clock: Clock;
 }
 
 export interface Embedded {
   readonly body: string;
   readonly texts: number;
   readonly tokens: number;
+  /** From the request to its ids, and from there to its vectors, waiting for a batch included. */
+  readonly stages: { readonly tokenizeMs: number; readonly embedMs: number };
 }
 
 /** Seconds after which a refused client may find room: some batches. */
@@ -23,7 +27,7 @@ const retryAfter = 1;
 /** Answers `POST /v1/embeddings`. @throws ApiError, MillraceError */
 export async function answerEmbeddings(
   json: string,
-  { models, bound, maxTexts }: EmbeddingsContext,
+  { models, bound, maxTexts, clock }: EmbeddingsContext,
 ): Promise<Embedded> {
   const { model: name, texts, role, form, dimensions } = readEmbeddingsRequest(json, maxTexts);
   const model = models.get(name);
@@ -35,7 +39,9 @@ export async function answerEmbeddings(
   const leave = bound.enter({ texts: texts.length });
   if (leave === undefined) throw overloaded();
   try {
+    const began = clock.now();
     const ids = await model.tokenize(texts);
+    const between = clock.now();
     const long = ids.findIndex(({ length }) => length > model.maxTokens);
     if (long !== -1)
       throw new ApiError(
@@ -49,7 +55,9 @@ export async function answerEmbeddings(
       role,
     );
     const tokens = ids.reduce((sum, { length }) => sum + length, 0);
-    return { body: embeddingsReply({ model: name, vectors, form, tokens }), texts: texts.length, tokens };
+    const stages = { tokenizeMs: between - began, embedMs: clock.now() - between };
+    const body = embeddingsReply({ model: name, vectors, form, tokens });
+    return { body, texts: texts.length, tokens, stages };
   } finally {
     leave();
   }

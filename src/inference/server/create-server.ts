@@ -4,7 +4,7 @@ import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import type { ServerReport } from '../../observability/server-events.js';
 import { checkAccess, isLoopback } from './access.js';
-import { answerEmbeddings, noSuchModel, overloaded } from './answer-embeddings.js';
+import { answerEmbeddings, noSuchModel, overloaded, type Embedded } from './answer-embeddings.js';
 import { ApiError } from './api-error.js';
 import { QueueBound, type QueueLimits } from './queue-bound.js';
 import { readBody } from './read-body.js';
@@ -46,6 +46,7 @@ interface Answer {
   readonly contentType?: string;
   readonly texts?: number;
   readonly tokens?: number;
+  readonly stages?: Embedded['stages'];
 }
 
 /** A client may send its next request on a connection that was idle for so long. */
@@ -91,6 +92,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
         texts: answer?.texts ?? 0,
         tokens: answer?.tokens ?? 0,
         ms: clock.now() - began,
+        ...(answer?.stages !== undefined && { stages: answer.stages }),
       });
     }
   }
@@ -118,7 +120,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     if (leave === undefined) throw overloaded();
     try {
       const body = await readBody(request, options.request.bytes);
-      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts });
+      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts, clock });
     } finally {
       leave();
     }

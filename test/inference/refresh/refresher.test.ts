@@ -279,6 +279,19 @@ describe('a model that is exchanged while it is used', () => {
     );
   });
 
+  test('a model that others use too is not closed to make room for its successor', async () => {
+    const [a, b] = [await folder('a', times(1)), await folder('b', times(2))];
+    const { model, refresher } = await live(a, { maxModels: 1 });
+    const other = await manager.acquire(await prepare(a));
+    expect(await refresher.refresh(() => prepare(b))).toMatchObject({
+      result: 'refused',
+      error: { code: 'resources_insufficient', hint: expect.stringContaining('models.max') as string },
+    });
+    other.release();
+    expect(await refresher.refresh(() => prepare(b))).toMatchObject({ result: 'switched' });
+    expect((await model.embed(ask, 'document')).vectors).toHaveLength(2);
+  });
+
   test('when neither the new model nor the old one can be loaded, batches are refused until one can', async () => {
     const [a, b] = [await folder('lost', times(1)), await folder('b', times(2))];
     const { model, refresher } = await live(a, { maxModels: 1 });

@@ -118,6 +118,7 @@ describe('a request', () => {
       status: 200,
       texts: 2,
       tokens,
+      stages: { tokenizeMs: expect.any(Number), embedMs: expect.any(Number) },
     });
   });
 

@@ -13,6 +13,7 @@ import { identityDigest } from '../../identity.js';
 import { divide } from './divide.js';
 import { firstCall } from './first-call.js';
 import type { OpenAiOptions } from './options.js';
+import { addressOf } from './post-json.js';
 import { readEmbeddings } from './read-embeddings.js';
 import { createRemoteLane } from './remote-lane.js';
 
@@ -45,10 +46,9 @@ interface Encoded {
  */
 export async function createOpenAiModel(parts: OpenAiModelParts): Promise<EmbeddingModel> {
   const { options, tokenizer, clock, chance, signal: opening = new AbortController().signal } = parts;
-  const { model, dimensions, encoding, inputType, prompts, maxBatch, headers, timeoutMs } = options;
-  const url = options.url.replace(/\/+$/, '');
+  const { url, model, dimensions, encoding, inputType, prompts, maxBatch, headers, timeoutMs } = options;
   const path = 'embeddings';
-  const address = `${url}/${path}`;
+  const address = addressOf(url, path);
   const maxTokens = tokensOfText(options);
 
   const callOf = (texts: readonly Encoded[], role: TextRole) => ({

@@ -10,7 +10,9 @@ export const endpointOptions = {
       error: 'a password in the address would be logged: use apiKey or headers',
     })
     .default('https://api.openai.com/v1')
-    .describe('Address of the API, version included, such as "http://localhost:8080/v1".'),
+    .describe(
+      'Address of the API, version included, such as "http://localhost:8080/v1". A query goes with every call.',
+    ),
   model: z.string().min(1).describe('Name of the model as the API knows it.'),
   apiKey: z
     .string()

@@ -7,7 +7,7 @@ import { retryAfterMs } from './retry-after.js';
 
 /** Where calls go, and what every one carries. */
 export interface Endpoint {
-  /** Without a slash at its end. */
+  /** Address of the API; a query (`?api-version=…`) goes with every call, and into no message. */
   readonly url: string;
   readonly apiKey?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export async function postJson(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { url, apiKey, headers, timeoutMs, clock } = endpoint;
-  const address = `${url}/${path}`;
+  const address = addressOf(url, path);
   const cut = new AbortController();
   const abort = () => cut.abort();
   let late = false;
@@ -48,7 +48,7 @@ export async function postJson(
   );
   try {
     const response = await exchange({
-      address,
+      address: address + new URL(url).search,
       headers: {
         'content-type': 'application/json',
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
@@ -85,6 +85,12 @@ export async function postJson(
     signal.removeEventListener('abort', abort);
     cut.abort();
   }
+}
+
+/** Where a call goes, for messages. */
+export function addressOf(url: string, path: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}/${path}`;
 }
 
 function parse(text: string, address: string): unknown {

@@ -3,7 +3,7 @@ import { Breaker } from '../../../flow/breaker.js';
 import { Gate } from '../../../flow/gate.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
 import { openConnections } from './exchange.js';
-import { postJson, type Endpoint } from './post-json.js';
+import { addressOf, postJson, type Endpoint } from './post-json.js';
 
 export interface RemoteCall<Result> {
   /** Below the endpoint's address. */
@@ -79,7 +79,10 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
     call: (call, signal) =>
       gate.run(1, async () => {
         if (!(await breaker.pass(signal)))
-          throw new MillraceError('remote_unavailable', `${endpoint.url} still does not answer.`);
+          throw new MillraceError(
+            'remote_unavailable',
+            `${addressOf(endpoint.url, call.path)} still does not answer.`,
+          );
         try {
           return await once(call, endpoint, signal);
         } catch (thrown) {

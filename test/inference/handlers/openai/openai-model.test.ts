@@ -170,6 +170,14 @@ describe('opening a model', () => {
     expect(api.requests).toHaveLength(1);
   });
 
+  test('sends the query of its address with every call, and tells nobody', async () => {
+    await start();
+    const error = await failure(model({ url: `${api.url}?api-version=2&sig=secret` }));
+    // The double knows no query: it refuses the path as it came.
+    expect(error.message).toContain('/v1/embeddings?api-version=2');
+    expect(error.message.replace(/Unknown request URL.*/, '')).not.toContain('secret');
+  });
+
   test('sends the headers that it is told', async () => {
     await start();
     await model({ headers: { 'x-team': 'search' } });

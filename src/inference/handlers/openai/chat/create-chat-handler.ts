@@ -4,6 +4,7 @@ import { canonicalJson } from '../../../../elements/canonical-json.js';
 import type { Json } from '../../../../elements/metadata.js';
 import { MillraceError } from '../../../../errors/millrace-error.js';
 import { firstCall, type Patience } from '../first-call.js';
+import { addressOf } from '../post-json.js';
 import { createRemoteLane, type RemoteCall } from '../remote-lane.js';
 import { answerSchema } from './answer-schema.js';
 import { fillPrompt } from './fill-prompt.js';
@@ -28,8 +29,7 @@ export async function createChatHandler({
   options,
   ...patience
 }: ChatParts): Promise<ModelHandler<Json, Json>> {
-  const { model, system, prompt, schema, temperature, maxTokens, headers, timeoutMs } = options;
-  const url = options.url.replace(/\/+$/, '');
+  const { url, model, system, prompt, schema, temperature, maxTokens, headers, timeoutMs } = options;
   const path = 'chat/completions';
   const format =
     schema === undefined
@@ -46,7 +46,7 @@ export async function createChatHandler({
       path,
       body: JSON.stringify({ model, messages, ...settings, ...format }),
       tokens: Math.ceil(((system?.length ?? 0) + question.length) / charactersPerToken) + maxTokens,
-      read: (reply) => readAnswer(reply, `${url}/${path}`),
+      read: (reply) => readAnswer(reply, addressOf(url, path)),
     };
   }
 

@@ -10,7 +10,7 @@ import { startHub } from '../support/hub.js';
 import { tinyClassifierFiles } from '../support/tiny-classifier.js';
 import { tinyModelFiles, tinyTable } from '../support/tiny-model.js';
 import { writeFiles } from '../support/temporary-folder.js';
-import { document, usePglite, type Bed } from '../promises/bed.js';
+import { document, usePglite, type Bed } from './bed.js';
 
 const openBed = usePglite();
 
@@ -184,6 +184,31 @@ test('a call: only what the configuration lists is exchanged, with digests check
   await run.more(2);
   await run.end();
   expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
+});
+
+test('two steps with one model share it, and change together', async () => {
+  const bed = await openBed();
+  await writeFiles(join(bed.folder, 'topics'), labelled('old'));
+  await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+  const again = { infer: { ...topics('./topics').infer, name: 'again', to: 'metadata.again' } };
+  const run = await start(bed, {
+    chain: [topics('./topics'), again, chunk, embed],
+    // Only one is ever loaded beside the embedder: the other step waits for the same exchange.
+    models: { maxLoaded: 2 },
+    refresh: { allow: [{ model: './topics-2', replaces: './topics' }] },
+  });
+  await run.more(2);
+  expect(await run.control.updateModel({ model: './topics-2' })).toMatchObject([{ result: 'switched' }]);
+  await run.more(2);
+  await run.end();
+  const { chunks } = await bed.content();
+  const pairs = chunks.map(({ metadata }) => {
+    const { topic, again } = metadata as Record<string, { label: string; modelId: string }>;
+    return [topic!, again!].map(({ label, modelId }) => `${label.split(' ')[0]} ${modelId}`);
+  });
+  // Steps run one after the other: a document may be between two models, but no label is another model's.
+  const known = new Set(pairs.flat());
+  expect([...known].map((one) => one.split(' ')[0]).sort()).toEqual(['new', 'old']);
 });
 
 test('an embedder that fills the store keeps its space: another is refused, and the old one serves on', async () => {
