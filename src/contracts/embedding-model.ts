@@ -78,10 +78,14 @@ export interface EmbeddingModel {
    */
   embed(texts: readonly EmbedText[], role: TextRole, signal?: AbortSignal): Promise<EmbeddedBatch>;
   /**
-   * The ids that `embed` takes, one array a text, made in a worker. Where batches are padded, texts are counted by it ahead.
+   * The ids that `embed` takes, one array a text, made in a worker; undefined while it has none to give. Where batches are
+   * padded, texts are counted by it ahead.
    * @throws MillraceError as `embed`
    */
-  readonly tokenize?: (texts: readonly string[], signal?: AbortSignal) => Promise<readonly Int32Array[]>;
+  readonly tokenize?: (
+    texts: readonly string[],
+    signal?: AbortSignal,
+  ) => Promise<readonly Int32Array[] | undefined>;
   close(): Promise<void>;
 }
 

@@ -129,7 +129,9 @@ export class Batcher<Item, Result> {
   #dispatch(budget: number): void {
     this.#deadline = undefined;
     const { maxItems: items, concurrency, shareFrom = Infinity } = this.#options;
-    const share = Math.max(shareFrom, Math.ceil(this.#queue.size / (concurrency - this.#underWay)));
+    // Towards the end of a backlog too, when half are under way: else the last batch runs while others are done.
+    const shares = Math.max(concurrency - this.#underWay, Math.ceil(concurrency / 2));
+    const share = Math.max(shareFrom, Math.ceil(this.#queue.size / shares));
     const batch = this.#queue.take({ cost: Math.min(budget, share), items });
     this.#underWay += 1;
     void this.#runOrSplit(batch, budget).finally(() => {

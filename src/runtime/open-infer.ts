@@ -37,7 +37,7 @@ export function inferIds(models: InferModels, exchanged: boolean): InferIds {
       Object.fromEntries(
         [...handlers].map(([name, { modelId }]) => [
           name,
-          exchanged && step.models[name]?.own === undefined ? 'exchanged' : modelId,
+          exchanged && hasFiles(step.models[name]) ? 'exchanged' : modelId,
         ]),
       ),
     ]),
@@ -91,4 +91,9 @@ export function inferLanes(step: InferSpec): readonly string[] {
 
 function laneName(step: InferSpec, model: string): string {
   return isKeyed(step) ? `${step.name}:${model}` : step.name;
+}
+
+/** Only those can be exchanged. */
+function hasFiles(model: HandlerSpec | undefined): boolean {
+  return (model?.onnx ?? model?.transformers) !== undefined;
 }

@@ -14,12 +14,16 @@ export function createCountAhead(
   patiently: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>,
 ): ((text: EmbedText) => Promise<EmbedText>) | undefined {
   if (tokenize === undefined) return undefined;
-  const batcher = new Batcher<string, Int32Array>({
-    run: (texts) => patiently((signal) => tokenize(texts, signal)),
+  const batcher = new Batcher<string, Int32Array | undefined>({
+    run: async (texts) =>
+      (await patiently((signal) => tokenize(texts, signal))) ?? texts.map(() => undefined),
     cost: (text) => text.length,
     maxCost: charactersAtOnce,
     maxItems: textsAtOnce,
     concurrency,
   });
-  return async ({ text }) => ({ text, ids: await batcher.submit(text) });
+  return async ({ text }) => {
+    const ids = await batcher.submit(text);
+    return ids === undefined ? { text } : { text, ids };
+  };
 }

@@ -172,6 +172,26 @@ describe('a batcher with idle workers', () => {
   });
 });
 
+test('the last batches of a backlog are smaller, so that all workers end together', async () => {
+  const batches: number[] = [];
+  const batcher = new Batcher<number, number>({
+    cost: () => 1,
+    maxCost: 20,
+    maxItems: 100,
+    concurrency: 4,
+    shareFrom: 2,
+    run: async (items) => {
+      batches.push(items.length);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      return [...items];
+    },
+  });
+  await batcher.submitAll(Array.from({ length: 100 }, (_, item) => item));
+  expect(batches.slice(0, 4)).toEqual([20, 20, 20, 20]);
+  expect(Math.max(...batches.slice(4))).toBeLessThanOrEqual(10);
+  expect(batches.at(-1)).toBeLessThanOrEqual(5);
+});
+
 describe('a batcher that may wait', () => {
   const clock = new VirtualClock(0);
   const slow = (concurrency: number) => {

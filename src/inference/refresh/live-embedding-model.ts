@@ -25,6 +25,9 @@ export function createLiveEmbeddingModel(live: LiveModel<EmbeddingModel>): Embed
     },
     embed: (texts, role, signal) =>
       live.use((model) => model.embed(hasIdsFor(model) ? texts : withoutIds(texts), role, signal), signal),
+    // Only the first one's ids can be told from a later model's.
+    tokenize: (texts, signal) =>
+      live.use(async (model) => (hasIdsFor(model) ? model.tokenize?.(texts, signal) : undefined), signal),
     close: () => live.close(),
   };
 }
