@@ -1,4 +1,5 @@
 import type { Clock } from '../contracts/context.js';
+import { untilAborted } from './until-aborted.js';
 
 export interface RateLimits {
   /** Calls in any 60 seconds; undefined: no limit. */
@@ -45,7 +46,7 @@ export class RateLimiter {
     if (requests === undefined && most === undefined) return Promise.resolve({ correct: () => undefined });
     const admitted = this.#turn.then(() => this.#admit(tokens, signal));
     this.#turn = admitted.catch(() => undefined);
-    return admitted;
+    return untilAborted(admitted, signal);
   }
 
   async #admit(tokens: number, signal: AbortSignal): Promise<Admission> {

@@ -77,6 +77,10 @@ describe('the rate limiter', () => {
     const waiting = limiter.take(1, stop.signal);
     const next = limiter.take(1, signal);
     await clock.asleep();
+    const later = new AbortController();
+    const third = limiter.take(1, later.signal);
+    later.abort(new Error('later'));
+    await expect(third).rejects.toThrow('later');
     stop.abort(new Error('stop'));
     await expect(waiting).rejects.toThrow('stop');
     await clock.asleep();

@@ -31,6 +31,8 @@ export interface OpenAiModelParts {
 /** Tokens that a model may put around a text. */
 const specialTokens = 2;
 
+const roles: readonly TextRole[] = ['document', 'query'];
+
 interface Encoded {
   /** The text as JSON. */
   readonly json: string;
@@ -63,6 +65,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
     endpoint: { url, apiKey: options.apiKey, headers, timeoutMs, clock },
     probe: callOf([word], 'document'),
   });
+  /** Bytes of a call without its texts. */
+  const frame = Math.max(...roles.map((role) => Buffer.byteLength(bodyOf([], role))));
   /** Falls when the service says that a call is too large. */
   let maxBytes = maxBatch.bytes;
 
@@ -89,7 +93,7 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       if (error.code === 'remote_failed')
         throw new MillraceError('inference_failed', error.message, { cause: error.cause });
       if (error.code !== 'item_too_large') throw error;
-      maxBytes = Math.min(maxBytes, sum(texts) >> 1);
+      maxBytes = Math.min(maxBytes, frame + (sum(texts) >> 1));
       const middle = texts.length >> 1;
       const halves = [texts.slice(0, middle), texts.slice(middle)];
       return (await inTurn(halves, (half) => embedPart(half, role, signal))).flat();
@@ -129,7 +133,8 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
       },
       async embed(texts, role, signal = new AbortController().signal) {
         const encoded = texts.map((text) => encode(text, prompts[role]));
-        const calls = divide(encoded, ({ bytes }) => bytes, { maxBytes, maxCount: maxBatch.texts });
+        const limits = { maxBytes: maxBytes - frame, maxCount: maxBatch.texts };
+        const calls = divide(encoded, ({ bytes }) => bytes, limits);
         const vectors = await inTurn(calls, (part) => embedPart(part, role, signal));
         return { modelId, width, vectors: vectors.flat() };
       },

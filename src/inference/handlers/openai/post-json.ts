@@ -51,6 +51,7 @@ export async function postJson(
       address: address + new URL(url).search,
       headers: {
         'content-type': 'application/json',
+        'accept-encoding': 'identity',
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
         ...headers,
       },

@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import { Breaker } from '../../../flow/breaker.js';
 import { Gate } from '../../../flow/gate.js';
+import { underEither } from '../../../flow/under-either.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
 import { openConnections } from './exchange.js';
 import { addressOf, postJson, type Endpoint } from './post-json.js';
@@ -38,7 +40,7 @@ export interface RemoteLane {
    * @throws MillraceError `remote_unavailable`, `remote_refused`, `rate_limited`; the signal's reason
    */
   reach(signal: AbortSignal): Promise<void>;
-  /** Cuts off whatever is under way. */
+  /** Ends whatever is under way or waits, with `aborted`. */
   close(): void;
 }
 
@@ -51,6 +53,8 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
   const endpoint: Endpoint = { ...options.endpoint, connections };
   const { clock } = endpoint;
   const closing = new AbortController();
+  // Every call under way listens; Node takes more than ten for a leak.
+  setMaxListeners(0, closing.signal);
   const gate = new Gate(concurrency, closing.signal);
   const limiter = new RateLimiter({ requests: rpm, tokens: tpm }, clock);
   const breaker = new Breaker({ clock, probe: answers });
@@ -75,28 +79,29 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
     }
   }
 
+  async function call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result> {
+    if (!(await breaker.pass(signal))) {
+      const address = addressOf(endpoint.url, call.path);
+      throw new MillraceError('remote_unavailable', `${address} still does not answer.`);
+    }
+    try {
+      return await once(call, endpoint, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = MillraceError.from(thrown);
+      if (error.code === 'rate_limited') breaker.hold(error.retryAfterMs ?? 0);
+      if (error.code !== 'remote_unavailable' || !(await breaker.answers(signal))) throw error;
+      throw new MillraceError('remote_failed', `${error.message} It does answer other calls.`, {
+        cause: error.cause,
+        ...(error.hint !== undefined && { hint: error.hint }),
+        retryAfterMs: error.retryAfterMs,
+      });
+    }
+  }
+
   return {
-    call: (call, signal) =>
-      gate.run(1, async () => {
-        if (!(await breaker.pass(signal)))
-          throw new MillraceError(
-            'remote_unavailable',
-            `${addressOf(endpoint.url, call.path)} still does not answer.`,
-          );
-        try {
-          return await once(call, endpoint, signal);
-        } catch (thrown) {
-          signal.throwIfAborted();
-          const error = MillraceError.from(thrown);
-          if (error.code === 'rate_limited') breaker.hold(error.retryAfterMs ?? 0);
-          if (error.code !== 'remote_unavailable' || !(await breaker.answers(signal))) throw error;
-          throw new MillraceError('remote_failed', `${error.message} It does answer other calls.`, {
-            cause: error.cause,
-            ...(error.hint !== undefined && { hint: error.hint }),
-            retryAfterMs: error.retryAfterMs,
-          });
-        }
-      }),
+    call: (what, signal) =>
+      gate.run(1, () => underEither(signal, closing.signal, (either) => call(what, either))),
     async reach(signal) {
       try {
         await once(probe, endpoint, signal);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { EmbeddingModel } from '../../../../src/contracts/embedding-model.js';
 import { MillraceError } from '../../../../src/errors/millrace-error.js';
@@ -12,6 +13,7 @@ import type { Clock } from '../../../../src/contracts/context.js';
 let api: OpenAiDouble;
 let open: EmbeddingModel[] = [];
 const { signal } = new AbortController();
+setMaxListeners(0, signal);
 
 afterEach(async () => {
   for (const model of open) await model.close();
@@ -322,7 +324,7 @@ describe('a call that fails', () => {
 describe('the size of calls', () => {
   test('keeps within the caps in texts and bytes', async () => {
     await start({ maxTexts: 5, maxBytes: 2_000 });
-    const small = await model({ maxBatch: { texts: 5, bytes: 1_900 } });
+    const small = await model({ maxBatch: { texts: 5, bytes: 2_000 } });
     const many = Array.from({ length: 23 }, (_, at) => ({ text: `${at} ${'word '.repeat(at * 8)}` }));
     const { vectors } = await small.embed(many, 'document', signal);
     expect(rows(vectors)).toEqual(many.map(({ text }) => openAiVector(text)));
@@ -363,5 +365,16 @@ describe('the size of calls', () => {
     clock.advance(60_000);
     await Promise.all(calls);
     expect(api.requests).toHaveLength(5);
+  });
+
+  test('do not outlive their model: one that waits for its turn ends when it is closed', async () => {
+    await start();
+    const clock = new VirtualClock(0);
+    const small = await model({ rpm: 1 }, clock);
+    const waiting = [1, 2].map(() => failure(small.embed(items, 'document', signal)));
+    await clock.asleep();
+    await small.close();
+    for (const call of waiting) expect((await call).code).toBe('aborted');
+    expect(clock.sleeping).toBe(0);
   });
 });
