@@ -70,6 +70,8 @@ export { chunk } from './transforms/chunk/chunk.js';
 export { compareModels, type ModelComparison } from './transforms/infer/compare-models.js';
 export type { KeyedResults } from './transforms/infer/labelled.js';
 export type { OwnHandler } from './inference/own-handler.js';
+export type { OwnEmbedding } from './inference/own-embedding.js';
+export type { EmbeddingModel } from './contracts/embedding-model.js';
 export { MillraceError } from './errors/millrace-error.js';
 export type { ErrorCode } from './errors/codes.js';
 export type { PipelineInput } from './config/schema.js';

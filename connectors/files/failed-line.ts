@@ -29,6 +29,7 @@ const record: z.ZodType<FailedRecord> = z.object({
   firstAt: z.string(),
   lastAt: z.string(),
   model: z.string().exactOptional(),
+  route: z.string().exactOptional(),
 });
 
 const key: z.ZodType<FailedKey> = z.object({ documentId: z.string(), version });

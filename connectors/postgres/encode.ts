@@ -1,34 +1,44 @@
 import { endianness } from 'node:os';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import type { ChunkWrite } from '../../src/contracts/sink.js';
+import type { SpaceVectors } from '../../src/contracts/sink.js';
+import type { Chunk } from '../../src/elements/chunk.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 
 /** Chunks of one document, and the number that ties them to its write. */
 export interface StagedChunks {
   readonly write: number;
-  readonly chunks: readonly ChunkWrite[];
+  readonly chunks: readonly Chunk[];
+  readonly spaces: readonly SpaceVectors[];
 }
 
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const headerBytes = signature.length + 8;
-const columns = 10;
+/** Beside the vectors. */
+const columns = 9;
 const fixedBytes = 2 + columns * 4 + 4 * 5 + 16;
 const swap = endianness() === 'LE';
 
-/** The rows of the stage table, for binary COPY. About ten times as fast as vectors printed as text. */
-export function encodeStage(documents: readonly StagedChunks[]): Uint8Array {
+/**
+ * The rows of the stage table, for binary COPY. About ten times as fast as vectors printed as text.
+ * @param spaces names, in the order of the columns
+ */
+export function encodeStage(documents: readonly StagedChunks[], spaces: readonly string[]): Uint8Array {
   const metadata = metadataEncoder();
-  const rows = documents.flatMap(({ write, chunks }) =>
-    chunks.map(({ chunk, vector }) => {
+  const rows = documents.flatMap(({ write, chunks, spaces: given }) => {
+    const lists = spaces.map((name) => given.find(({ space }) => space === name)?.vectors);
+    return chunks.map((chunk, index) => {
       const json = metadata(chunk.metadata);
       const textBytes = Buffer.byteLength(chunk.text);
       const hashBytes = Buffer.byteLength(chunk.hash);
-      const vectorBytes = vector === undefined ? 0 : 4 + vector.length * 4;
-      const bytes = fixedBytes + hashBytes + textBytes + 1 + json.length + vectorBytes;
-      return { write, chunk, vector, json, textBytes, hashBytes, bytes };
-    }),
-  );
+      let bytes = fixedBytes + hashBytes + textBytes + 1 + json.length;
+      for (const vectors of lists) {
+        const vector = vectors?.[index];
+        bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * 4);
+      }
+      return { write, chunk, index, lists, json, textBytes, hashBytes, bytes };
+    });
+  });
   const total = rows.reduce((sum, { bytes }) => sum + bytes, headerBytes + 2);
   // Memory of its own, not of Node's pool: it may be handed to another thread.
   const out = Buffer.allocUnsafeSlow(total);
@@ -45,8 +55,8 @@ export function encodeStage(documents: readonly StagedChunks[]): Uint8Array {
     at += out.write(text, at, bytes);
   };
 
-  for (const { write, chunk, vector, json, textBytes, hashBytes } of rows) {
-    at = out.writeInt16BE(columns, at);
+  for (const { write, chunk, index, lists, json, textBytes, hashBytes } of rows) {
+    at = out.writeInt16BE(columns + lists.length, at);
     int(write);
     at = out.writeInt32BE(16, at);
     at += out.write(uuidHex(chunk.id), at, 16, 'hex');
@@ -59,7 +69,7 @@ export function encodeStage(documents: readonly StagedChunks[]): Uint8Array {
     at = out.writeInt32BE(json.length + 1, at);
     out[at++] = 1;
     at += json.copy(out, at);
-    at = writeVector(out, at, vector);
+    for (const vectors of lists) at = writeVector(out, at, vectors?.[index]);
   }
   out.writeInt16BE(-1, at);
   return out;

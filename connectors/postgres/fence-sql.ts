@@ -1,7 +1,8 @@
 import type { DocumentWrite } from '../../src/contracts/sink.js';
+import type { SpaceLayout } from '../../src/contracts/store.js';
 import type { SqlStatement, SqlStep } from './connection.js';
 import type { TableNames } from './names.js';
-import { stageColumns } from './schema-sql.js';
+import type { Stage } from './stage.js';
 
 /** What the fence decided of a write; `owner` names another source as the owner. */
 export interface FenceRow {
@@ -27,6 +28,8 @@ const planByKey: SqlStatement = {
 export function fenceSteps(
   names: TableNames,
   pipeline: string,
+  spaces: readonly SpaceLayout[],
+  stage: Stage,
   writes: readonly DocumentWrite[],
 ): readonly SqlStep[] {
   const ids = writes.map(({ documentId }) => documentId);
@@ -47,7 +50,7 @@ export function fenceSteps(
       values: [pipeline, ids],
     },
     {
-      text: applySql(names),
+      text: applySql(names, stage),
       values: [
         pipeline,
         writes.map((_, index) => index),
@@ -58,6 +61,8 @@ export function fenceSteps(
         writes.map((write) => ('contentHash' in write ? write.contentHash : null)),
         writes.map((write) => ('chainDigest' in write ? write.chainDigest : null)),
         writes.map((write) => (write.kind === 'store' ? write.chunks.length : 0)),
+        // A pipeline with one space has all its chunks there.
+        ...(spaces.length === 1 ? [] : spaces.map(({ name }) => writes.map((write) => isIn(write, name)))),
       ],
     },
   ];
@@ -66,15 +71,29 @@ export function fenceSteps(
 const chunkFields = ['ordinal', '"start"', '"end"', 'tokens', 'hash', 'text', 'metadata'];
 const list = (prefix: string) => chunkFields.map((field) => `${prefix}.${field}`).join(', ');
 
+function isIn(write: DocumentWrite, space: string): boolean {
+  return write.kind === 'store' && write.spaces.some((one) => one.space === space);
+}
+
 /**
  * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
  * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
  */
-function applySql(names: TableNames): string {
+function applySql(names: TableNames, { table, columns }: Stage): string {
+  const several = columns.length > 1;
+  const flags = several ? columns.map((_, at) => `in_${at}`) : [];
+  const kept = (column: string, at: number) =>
+    several
+      ? `case when d.in_${at} then coalesce(s.${column}, k.${column}) end`
+      : `coalesce(s.${column}, k.${column})`;
+  /** The write keeps a vector in this space. */
+  const keeps = (column: string, at: number) => `${several ? `w.in_${at} and ` : ''}s.${column} is null`;
   return `
 with w as materialized (
-  select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
-    as w (write, kind, document_id, source, version, content_hash, chain_digest, chunk_count)
+  select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[]${flags
+    .map((_, at) => `, $${10 + at}::bool[]`)
+    .join('')})
+    as w (${['write, kind, document_id, source, version, content_hash, chain_digest, chunk_count', ...flags].join(', ')})
 ), compared as (
   select w.*, l.source as owner, l.failed_version as failed, l.state as old_state,
     (w.version > l.version or l.version is null)
@@ -85,10 +104,11 @@ with w as materialized (
   from w left join ${names.ledger} l
     on l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = w.document_id
 ), lacking as materialized (
-  select distinct s.write from pg_temp.millrace_stage s join w using (write)
-  where s.embedding is null and not exists (
+  select distinct s.write from ${table} s join w using (write)
+  where (${columns.map((column, at) => `(${keeps(column, at)})`).join(' or ')}) and not exists (
     select from ${names.chunks} k
-    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = w.document_id and k.id = s.id)
+    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = w.document_id and k.id = s.id
+      and ${columns.map((column, at) => `(k.${column} is not null or not (${keeps(column, at)}))`).join(' and ')})
 ), judged as (
   select c.*, case
     when owner <> source then 'owner'
@@ -101,24 +121,26 @@ with w as materialized (
 ), decided as materialized (
   select *, verdict = 'done' as done from judged
 ), put as (
-  insert into ${names.chunks} (pipeline, document_id, id, ${chunkFields.join(', ')}, embedding)
-  select $1, d.document_id, s.id, ${list('s')}, s.embedding
-  from decided d join pg_temp.millrace_stage s on s.write = d.write
+  insert into ${names.chunks} (pipeline, document_id, id, ${[...chunkFields, ...columns].join(', ')})
+  select $1, d.document_id, s.id, ${list('s')}, ${columns.map((column) => `s.${column}`).join(', ')}
+  from decided d join ${table} s on s.write = d.write
   where d.done and not exists (
     select from ${names.chunks} k
     where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id)
 ), changed as (
   update ${names.chunks} k
-  set ${chunkFields.map((field) => `${field} = s.${field}`).join(', ')}, embedding = coalesce(s.embedding, k.embedding)
-  from decided d join pg_temp.millrace_stage s on s.write = d.write
+  set ${chunkFields.map((field) => `${field} = s.${field}`).join(', ')},
+    ${columns.map((column, at) => `${column} = ${kept(column, at)}`).join(', ')}
+  from decided d join ${table} s on s.write = d.write
   where d.done
     and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id
-    and ((${list('k')}) is distinct from (${list('s')}) or k.embedding is distinct from coalesce(s.embedding, k.embedding))
+    and ((${list('k')}) is distinct from (${list('s')})
+      or ${columns.map((column, at) => `k.${column} is distinct from ${kept(column, at)}`).join(' or ')})
 ), gone as (
   delete from ${names.chunks} k using decided d
   where d.done and d.kind <> 'fail' and d.kind <> 'touch'
     and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id
-    and not exists (select from pg_temp.millrace_stage s where s.write = d.write and s.id = k.id)
+    and not exists (select from ${table} s where s.write = d.write and s.id = k.id)
 ), entry as (
   update ${names.ledger} l set
     version = case when d.kind = 'fail' then l.version else d.version end,
@@ -142,6 +164,3 @@ with w as materialized (
 select write, verdict, owner, done and kind <> 'fail' and coalesce(failed <= version, false) as cleared
 from decided`;
 }
-
-/** What a COPY into the stage table names. */
-export const stageTable = `pg_temp.millrace_stage (${stageColumns})`;

@@ -2,25 +2,29 @@ import type { SqlStatement } from './connection.js';
 import type { TableNames } from './names.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 1;
+export const layoutVersion = 2;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;
 
+export const takeTurns: SqlStatement = { text: `select pg_advisory_xact_lock(${advisoryKey})` };
+
 /**
  * Statements that make what is missing. Ids and versions are compared byte by byte, hence the collation. Vectors stay
- * in the row (`storage main`), so that an exact search reads no other table; texts over 2 KB move out. Their column has
- * no width: pipelines of different widths share the table, and each has an index of its own.
+ * in the row (`storage main`), so that an exact search reads no other table; texts over 2 KB move out. Their columns have
+ * no width: pipelines of different widths share the table, and each space has an index of its own. A column more comes
+ * with the first pipeline that has so many spaces.
  */
 export function schemaStatements(names: TableNames): readonly SqlStatement[] {
   return [
-    `select pg_advisory_xact_lock(${advisoryKey})`,
+    takeTurns.text,
     'create extension if not exists vector',
     `create schema if not exists ${names.schema}`,
     `create table if not exists ${names.layout} (
        pipeline text collate "C" primary key,
        version int not null,
-       width int not null
+       width int not null,
+       spaces json
      )`,
     `create table if not exists ${names.ledger} (
        pipeline text collate "C" not null,
@@ -46,7 +50,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        hash text not null,
        text text not null,
        metadata jsonb not null,
-       embedding vector not null,
+       embedding vector,
        primary key (pipeline, id)
      )`,
     `alter table ${names.chunks} alter column embedding set storage main, set (toast_tuple_target = 8160)`,
@@ -59,18 +63,3 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
      )`,
   ].map((text) => ({ text }));
 }
-
-/** The table that chunks are copied into before they are merged; a session's own, empty after each transaction. */
-export const stageColumns = 'write, id, ordinal, "start", "end", tokens, hash, text, metadata, embedding';
-
-export const makeStage: SqlStatement = {
-  text: `do $$ begin
-    if to_regclass('pg_temp.millrace_stage') is null then
-      create temp table millrace_stage (
-        write int, id uuid, ordinal int, "start" int, "end" int, tokens int,
-        hash text, text text, metadata jsonb, embedding vector
-      ) on commit delete rows;
-      alter table millrace_stage alter column embedding set storage main, set (toast_tuple_target = 8160);
-    end if;
-  end $$`,
-};

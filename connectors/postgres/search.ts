@@ -3,7 +3,7 @@ import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js
 import type { Metadata } from '../../src/elements/metadata.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
 import { filterSql } from './filter.js';
-import type { PreparedLayout } from './layout.js';
+import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
 import { vectorFault } from './vector-fault.js';
@@ -16,17 +16,17 @@ export async function searchChunks(
   connection: SqlConnection,
   names: TableNames,
   pipeline: string,
-  layout: PreparedLayout,
+  space: FoundSpace,
   query: SearchQuery,
   signal?: AbortSignal,
 ): Promise<readonly SearchHit[]> {
-  checkQuery(query, layout.width);
-  if (layout.indexed) {
-    const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, layout.width)];
+  checkQuery(query, space.width);
+  if (space.indexed) {
+    const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, space, true)];
     const rows = (await connection.transaction(steps, signal)).at(-1)!;
     if (rows.length === query.k) return rows.map(hitOf);
   }
-  const rows = await connection.query(hitsSql(names, pipeline, query, undefined), signal);
+  const rows = await connection.query(hitsSql(names, pipeline, query, space, false), signal);
   return rows.map(hitOf);
 }
 
@@ -49,20 +49,20 @@ function indexSettings(k: number): SqlStatement {
   };
 }
 
-/** @param indexWidth searches through the index of vectors of this width; undefined reads every chunk */
+/** @param indexed searches through the index; else reads every chunk */
 function hitsSql(
   names: TableNames,
   pipeline: string,
   { vector, k, filter = {} }: SearchQuery,
-  indexWidth: number | undefined,
+  { column, width }: FoundSpace,
+  indexed: boolean,
 ): SqlStatement {
   const where = filterSql(filter, 4);
-  const exact = 'embedding <=> $2::vector';
-  const nearest =
-    indexWidth === undefined
-      ? `${names.chunks} where pipeline = $1${where.sql}`
-      : `(select * from ${names.chunks} where pipeline = $1${where.sql}
-          order by ${indexedDistance(indexWidth, '$2')} limit 2 * $3::int) as near where true`;
+  const exact = `${column} <=> $2::vector`;
+  const nearest = indexed
+    ? `(select * from ${names.chunks} where pipeline = $1${where.sql}
+        order by ${indexedDistance(column, width, '$2')} limit 2 * $3::int) as near where ${column} is not null`
+    : `${names.chunks} where pipeline = $1 and ${column} is not null${where.sql}`;
   return {
     text: `select id, document_id, ordinal, "start", "end", text, metadata, ${exact} as distance
            from ${nearest} order by distance, id limit $3::int`,

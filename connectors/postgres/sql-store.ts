@@ -4,7 +4,7 @@ import type { Sink } from '../../src/contracts/sink.js';
 import type { Store, StoreCount } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
-import { prepareLayout, readLayout, type PreparedLayout } from './layout.js';
+import { prepareLayout, readLayout, type FoundSpace } from './layout.js';
 import { countUnnamedSql, ledgerEntry, listUnnamedSql, selectLedger } from './ledger.js';
 import { tableNames } from './names.js';
 import { searchChunks } from './search.js';
@@ -32,17 +32,18 @@ export function createSqlStore(
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
     throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
   const names = tableNames(schema);
-  let width: number | undefined;
+  let spaces: readonly FoundSpace[] | undefined;
 
-  async function found(signal?: AbortSignal): Promise<PreparedLayout | undefined> {
+  /** The spaces of a prepared pipeline. */
+  async function found(signal?: AbortSignal): Promise<readonly FoundSpace[] | undefined> {
     const layout = await readLayout(connection, names, pipeline, signal);
-    return layout?.width === undefined ? undefined : { ...layout, width: layout.width };
+    return layout === undefined || layout.spaces.length === 0 ? undefined : layout.spaces;
   }
 
-  /** The width cannot change while there are chunks, so it is asked for once. */
-  async function writableWidth(signal?: AbortSignal): Promise<number> {
-    width ??= (await found(signal))?.width;
-    if (width !== undefined) return width;
+  /** They cannot change while there are chunks, so they are asked for once. */
+  async function writableSpaces(signal?: AbortSignal): Promise<readonly FoundSpace[]> {
+    spaces ??= await found(signal);
+    if (spaces !== undefined) return spaces;
     throw new MillraceError(
       'store_layout',
       `Pipeline ${JSON.stringify(pipeline)} has no tables in this store.`,
@@ -58,9 +59,11 @@ export function createSqlStore(
       const rows = await connection.query(selectLedger(names, pipeline, ids), signal);
       return new Map(rows.map(ledgerEntry).map((entry) => [entry.documentId, entry]));
     },
-    heldChunks: async (ids, signal) => {
-      if (ids.length === 0 || (await found(signal)) === undefined) return new Set();
-      const text = `select id from ${names.chunks} where pipeline = $1 and id = any($2::uuid[])`;
+    heldChunks: async (space, ids, signal) => {
+      const column = ids.length === 0 ? undefined : named(await found(signal), space)?.column;
+      if (column === undefined) return new Set();
+      const text = `select id from ${names.chunks}
+                    where pipeline = $1 and id = any($2::uuid[]) and ${column} is not null`;
       const rows = await connection.query({ text, values: [pipeline, ids] }, signal);
       return new Set(rows.map((row) => row['id'] as string));
     },
@@ -68,7 +71,7 @@ export function createSqlStore(
       if (writes.length === 0) return [];
       return writeDocuments(
         { connection, names, pipeline, clock },
-        await writableWidth(signal),
+        await writableSpaces(signal),
         writes,
         signal,
       );
@@ -89,28 +92,36 @@ export function createSqlStore(
     sink,
     search: {
       search: async (query, signal) => {
-        const layout = await found(signal);
-        return layout === undefined ? [] : searchChunks(connection, names, pipeline, layout, query, signal);
+        const there = await found(signal);
+        if (there === undefined) return [];
+        const space = named(there, query.space);
+        if (space !== undefined) return searchChunks(connection, names, pipeline, space, query, signal);
+        throw new MillraceError(
+          'store_layout',
+          `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(query.space)} in this store.`,
+          { hint: `It has ${there.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
+        );
       },
     },
     artifacts: sqlArtifacts(connection, names, pipeline),
     prepare: async (layout) => {
-      checkIndexRule(index, layout.width);
+      for (const { width } of layout.spaces) checkIndexRule(index, width);
       await prepareLayout(connection, names, pipeline, layout);
-      width = layout.width;
-      if (index === 'auto' && !indexable(layout.width))
-        notify({
-          level: 'warn',
-          code: 'store_not_indexable',
-          message: `Vectors of ${layout.width} components are too wide for pgvector's index; every search reads all chunks.`,
-        });
+      spaces = undefined;
+      for (const { width } of layout.spaces)
+        if (index === 'auto' && !indexable(width))
+          notify({
+            level: 'warn',
+            code: 'store_not_indexable',
+            message: `Vectors of ${width} components are too wide for pgvector's index; every search reads all chunks.`,
+          });
     },
     tune: async (signal) => {
-      const layout = await found(signal);
-      if (layout === undefined) return;
+      const there = await found(signal);
+      if (there === undefined) return;
       const rule = index === 'auto' ? autoIndex : index;
       const options = { index: rule, concurrently: shared, vacuum: !shared };
-      await tuneStore(connection, names, pipeline, layout, options, signal);
+      await tuneStore(connection, names, pipeline, there, options, signal);
     },
     count: async () => {
       if ((await found()) === undefined) return { documents: 0, chunks: 0 };
@@ -121,4 +132,8 @@ export function createSqlStore(
     },
     close: () => connection.close(),
   };
+}
+
+function named(spaces: readonly FoundSpace[] | undefined, name: string): FoundSpace | undefined {
+  return spaces?.find((space) => space.name === name);
 }

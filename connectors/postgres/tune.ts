@@ -1,7 +1,6 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
-import { indexName } from './index-name.js';
-import type { PreparedLayout } from './layout.js';
+import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { createIndexSql, dropIndexSql, indexable, type IndexRule } from './vector-index.js';
 
@@ -13,23 +12,36 @@ export interface TuneOptions {
   readonly vacuum: boolean;
 }
 
-/** Makes reading fast: statistics where the database does not keep them itself, and the vector index once it pays. */
+/** Makes reading fast: statistics where the database does not keep them itself, and the vector index of a space once it pays. */
 export async function tuneStore(
   connection: SqlConnection,
   names: TableNames,
   pipeline: string,
-  layout: PreparedLayout,
+  spaces: readonly FoundSpace[],
   { index, concurrently, vacuum }: TuneOptions,
   signal?: AbortSignal,
 ): Promise<void> {
   if (vacuum) await connection.query({ text: `vacuum (analyze) ${names.ledger}, ${names.chunks}` }, signal);
-  if (index === 'off' || layout.indexed || !indexable(layout.width)) return;
-  const rows = await connection.query(stateSql(names, pipeline, index), signal);
+  if (index === 'off') return;
+  for (const space of spaces)
+    if (!space.indexed && indexable(space.width))
+      await tuneSpace(connection, names, pipeline, space, { threshold: index, concurrently }, signal);
+}
+
+async function tuneSpace(
+  connection: SqlConnection,
+  names: TableNames,
+  pipeline: string,
+  space: FoundSpace,
+  { threshold, concurrently }: { readonly threshold: number; readonly concurrently: boolean },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const rows = await connection.query(stateSql(names, pipeline, space, threshold), signal);
   const { chunks, half_built: halfBuilt, building } = rows[0] as unknown as IndexState;
-  if (chunks < index || building) return;
+  if (chunks < threshold || building) return;
   try {
-    if (halfBuilt) await connection.query(dropIndexSql(names, pipeline, concurrently), signal);
-    await connection.query(createIndexSql(names, pipeline, layout.width, concurrently), signal);
+    if (halfBuilt) await connection.query(dropIndexSql(names, space.index, concurrently), signal);
+    await connection.query(createIndexSql(names, pipeline, space, concurrently), signal);
   } catch (error) {
     // Another daemon began to build it at this moment.
     if (!(error instanceof MillraceError) || error.code !== 'store_conflict') throw error;
@@ -37,20 +49,25 @@ export async function tuneStore(
 }
 
 interface IndexState {
-  /** How many chunks the pipeline has, or the threshold when it has more. */
+  /** How many chunks are in the space, or the threshold when it has more. */
   readonly chunks: number;
   /** A build that was cut off left an index that nobody can use. */
   readonly half_built: boolean;
   readonly building: boolean;
 }
 
-function stateSql(names: TableNames, pipeline: string, threshold: number): SqlStatement {
+function stateSql(
+  names: TableNames,
+  pipeline: string,
+  { column, index }: FoundSpace,
+  threshold: number,
+): SqlStatement {
   return {
     text: `select (select count(*)::int from (
-                     select from ${names.chunks} where pipeline = $1 limit $2) as first) as chunks,
+                     select from ${names.chunks} where pipeline = $1 and ${column} is not null limit $2) as first) as chunks,
                   exists (select from pg_index where indexrelid = to_regclass($3) and not indisvalid) as half_built,
                   exists (select from pg_stat_progress_create_index
                           where index_relid = to_regclass($3)) as building`,
-    values: [pipeline, threshold, `${names.schema}.${indexName(pipeline)}`],
+    values: [pipeline, threshold, `${names.schema}.${index}`],
   };
 }

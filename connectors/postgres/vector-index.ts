@@ -1,6 +1,6 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SqlStatement } from './connection.js';
-import { indexName } from './index-name.js';
+import type { FoundSpace } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
 
 /** `off`, or the number of chunks from which a pipeline's vectors are indexed. */
@@ -25,33 +25,33 @@ export function checkIndexRule(asked: 'auto' | IndexRule, width: number): void {
 }
 
 /** The distance as the index knows it: wide vectors are indexed in half precision. */
-export function indexedDistance(width: number, parameter: string): string {
+export function indexedDistance(column: string, width: number, parameter: string): string {
   const type = indexedType(width);
-  return `embedding::${type} <=> ${parameter}::vector::${type}`;
+  return `${column}::${type} <=> ${parameter}::vector::${type}`;
 }
 
 function indexedType(width: number): string {
   return width <= maxVector ? `vector(${width})` : `halfvec(${width})`;
 }
 
-/** An index of one pipeline's vectors. @param concurrently writers go on while it is built */
+/** An index of the vectors of a pipeline's space. @param concurrently writers go on while it is built */
 export function createIndexSql(
   names: TableNames,
   pipeline: string,
-  width: number,
+  { column, width, index }: FoundSpace,
   concurrently: boolean,
 ): SqlStatement {
   const operators = width <= maxVector ? 'vector_cosine_ops' : 'halfvec_cosine_ops';
   return {
-    text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(indexName(pipeline))}
-           on ${names.chunks} using hnsw ((embedding::${indexedType(width)}) ${operators})
+    text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
+           on ${names.chunks} using hnsw ((${column}::${indexedType(width)}) ${operators})
            where pipeline = ${quoteText(pipeline)}`,
   };
 }
 
 /** Removes what a build that was cut off left behind. */
-export function dropIndexSql(names: TableNames, pipeline: string, concurrently: boolean): SqlStatement {
+export function dropIndexSql(names: TableNames, index: string, concurrently: boolean): SqlStatement {
   return {
-    text: `drop index ${concurrently ? 'concurrently ' : ''}if exists ${names.schema}.${quoteName(indexName(pipeline))}`,
+    text: `drop index ${concurrently ? 'concurrently ' : ''}if exists ${names.schema}.${quoteName(index)}`,
   };
 }

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
-import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
+import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts/sink.js';
+import type { SpaceLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
 import { encodeStage } from './encode.js';
-import { fenceSteps, stageTable, type FenceRow } from './fence-sql.js';
+import { fenceSteps, type FenceRow } from './fence-sql.js';
 import type { TableNames } from './names.js';
-import { makeStage } from './schema-sql.js';
+import { stageFor } from './stage.js';
 import { vectorFault } from './vector-fault.js';
 
 export interface Writer {
@@ -20,10 +21,10 @@ export interface Writer {
 const maxIdBytes = 2000;
 const conflictTries = 6;
 
-/** Writes documents through the fence. @see Sink.write; @param width components of the pipeline's vectors */
+/** Writes documents through the fence. @see Sink.write; @param spaces of the pipeline, in the order of their columns */
 export async function writeDocuments(
   writer: Writer,
-  width: number,
+  spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   signal?: AbortSignal,
 ): Promise<readonly WriteResult[]> {
@@ -32,7 +33,7 @@ export async function writeDocuments(
   const results = new Array<WriteResult | undefined>(writes.length);
   const sound: number[] = [];
   writes.forEach((write, index) => {
-    const fault = faultOf(write, width);
+    const fault = faultOf(write, spaces);
     if (fault === undefined) sound.push(index);
     else results[index] = refused(write, fault);
   });
@@ -44,7 +45,9 @@ export async function writeDocuments(
     if (indices.length === 0) return;
     try {
       const group = indices.map((index) => writes[index]!);
-      const outcome = await retryConflicts(writer.clock, signal, () => writeTogether(writer, group, signal));
+      const outcome = await retryConflicts(writer.clock, signal, () =>
+        writeTogether(writer, spaces, group, signal),
+      );
       indices.forEach((index, at) => (results[index] = outcome[at]));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'store_refused') throw error;
@@ -61,14 +64,17 @@ export async function writeDocuments(
 
 async function writeTogether(
   { connection, names, pipeline }: Writer,
+  spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[]> {
   const staged = writes.flatMap((write, index) =>
-    write.kind === 'store' && write.chunks.length > 0 ? [{ write: index, chunks: write.chunks }] : [],
+    write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, write: index }] : [],
   );
-  const copy = staged.length === 0 ? [] : [{ copy: stageTable, data: encodeStage(staged) }];
-  const steps = [makeStage, ...copy, ...fenceSteps(names, pipeline, writes)];
+  const stage = stageFor(spaces.length);
+  const spaceNames = spaces.map(({ name }) => name);
+  const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeStage(staged, spaceNames) }];
+  const steps = [stage.make, ...copy, ...fenceSteps(names, pipeline, spaces, stage, writes)];
   const rows = (await connection.transaction(steps, signal)).at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
@@ -97,17 +103,34 @@ function resultOf({ verdict, cleared, owner }: FenceRow, write: DocumentWrite): 
 }
 
 /** What can be seen without asking the store; it would refuse the whole batch. */
-function faultOf(write: DocumentWrite, width: number): string | undefined {
+function faultOf(write: DocumentWrite, spaces: readonly SpaceLayout[]): string | undefined {
   if (Buffer.byteLength(write.documentId) > maxIdBytes) return `its id is longer than ${maxIdBytes} bytes`;
   if (write.documentId.includes('\0')) return 'its id holds a NUL';
   if (write.kind !== 'store') return undefined;
   const ids = new Set<string>();
-  for (const { chunk, vector } of write.chunks) {
-    if (ids.has(chunk.id)) return `chunk ${chunk.id} occurs twice`;
-    ids.add(chunk.id);
-    if (chunk.text.includes('\0')) return `chunk ${chunk.ordinal} holds a NUL`;
-    const fault = vector === undefined ? undefined : vectorFault(vector, width);
-    if (fault !== undefined) return `the vector of chunk ${chunk.ordinal} is unfit: ${fault}`;
+  for (const { id, ordinal, text } of write.chunks) {
+    if (ids.has(id)) return `chunk ${id} occurs twice`;
+    ids.add(id);
+    if (text.includes('\0')) return `chunk ${ordinal} holds a NUL`;
+  }
+  return vectorsFault(write, spaces);
+}
+
+function vectorsFault(
+  { chunks, spaces: given }: StoreWrite,
+  spaces: readonly SpaceLayout[],
+): string | undefined {
+  if (given.length === 0) return 'it is in no space';
+  if (new Set(given.map(({ space }) => space)).size !== given.length) return 'a space occurs twice';
+  for (const { space, vectors } of given) {
+    const width = spaces.find(({ name }) => name === space)?.width;
+    if (width === undefined) return `the store has no space ${JSON.stringify(space)}`;
+    if (vectors.length !== chunks.length)
+      return `its ${chunks.length} chunks have ${vectors.length} vectors in space ${JSON.stringify(space)}`;
+    for (const [at, vector] of vectors.entries()) {
+      const fault = vector === undefined ? undefined : vectorFault(vector, width);
+      if (fault !== undefined) return `the vector of chunk ${at} is unfit: ${fault}`;
+    }
   }
   return undefined;
 }

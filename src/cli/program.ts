@@ -59,6 +59,7 @@ export function createProgram(
         .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
         .default([] as readonly string[], 'none'),
     )
+    .option('--route <key>', 'ask only the models of this route; default: all, fused by rank')
     .action((config: string, text: string, flags: QueryFlags) =>
       call(commands.query(context, config, text, flags)),
     );

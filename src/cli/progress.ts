@@ -61,6 +61,12 @@ export function createProgress(output: Output, now: () => number): Progress {
           return;
         case 'recovered':
           return say(`${event.lane} answers again`);
+        case 'lane-full':
+          return say(
+            `${event.documents} documents wait for ${event.lane}: reading pauses until it catches up`,
+          );
+        case 'lane-free':
+          return say(`${event.lane} has room again`);
         case 'refresh':
           return say(refreshLine(event));
         case 'swept':

@@ -8,6 +8,7 @@ import { passageLines } from './passage-lines.js';
 export interface QueryFlags {
   readonly k: number;
   readonly filter: readonly string[];
+  readonly route?: string;
 }
 
 /** `millrace query`: the passages of the store that are nearest to a text. */
@@ -15,11 +16,11 @@ export const queryCommand: Command<[configPath: string, text: string, flags: Que
   { output, connectors, load },
   configPath,
   text,
-  { k, filter },
+  { k, filter, route },
 ) => {
   const retriever = await openPipelineRetriever(await load(configPath), { connectors });
   try {
-    const hits = await retriever.retrieve(text, { k, filter: parseFilter(filter) });
+    const hits = await retriever.retrieve(text, { k, filter: parseFilter(filter), ...(route && { route }) });
     for (const hit of hits) {
       output.data(hit);
       for (const line of passageLines(hit)) output.line(line);

@@ -30,6 +30,8 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'failed':
     case 'refresh':
     case 'swept':
+    case 'lane-full':
+    case 'lane-free':
     case 'caught-up':
     case 'finished':
       return undefined;

@@ -1,4 +1,5 @@
 import type { ChainSpec, DocumentStepSpec, InferSpec } from '../pipeline/spec.js';
+import { embedRoutes } from '../inference/model-spec.js';
 import { routed } from '../inference/routed-spec.js';
 import type { InferStepInput } from './infer-schema.js';
 import type { PipelineOutput } from './schema.js';
@@ -36,7 +37,7 @@ export function chainSpec(chain: Steps): ChainSpec {
     }),
     chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
     chunkSteps: chain.slice(chunkAt).flatMap((step) => ('infer' in step ? [inferSpec(step.infer)] : [])),
-    embed: chain.flatMap((step) => ('embed' in step ? [step.embed] : []))[0]!,
+    embed: chain.flatMap((step) => ('embed' in step ? [embedRoutes(step.embed)] : []))[0]!,
   };
 }
 

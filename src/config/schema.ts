@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Connector } from '../contracts/connector.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
-import { modelSpec } from '../inference/model-spec.js';
+import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
 import { inferSchema } from './infer-schema.js';
 
@@ -29,7 +29,7 @@ const stepSchema = z.union([
   z.strictObject({ enrich: enrichSchema }),
   z.strictObject({ infer: inferSchema }),
   z.strictObject({ chunk: chunkerSchema }),
-  z.strictObject({ embed: modelSpec }),
+  z.strictObject({ embed: embedSpec }),
 ]);
 
 const limitsSchema = z.strictObject({

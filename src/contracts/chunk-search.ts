@@ -5,7 +5,9 @@ export type Filter = { readonly [path: string]: FilterValue | readonly FilterVal
 export type FilterValue = Extract<Json, string | number | boolean | null>;
 
 export interface SearchQuery {
-  /** As wide as the store's vectors. */
+  /** Name of the space whose vectors are compared. */
+  readonly space: string;
+  /** As wide as the vectors of the space. */
   readonly vector: Float32Array;
   /** How many hits at most, from 1. */
   readonly k: number;
@@ -26,6 +28,6 @@ export interface SearchHit {
 }
 
 export interface ChunkSearch {
-  /** Nearest chunks, best first; of equal scores the lower chunk id first. Never fewer than k while k chunks match. */
+  /** Nearest chunks that have a vector in the space, best first; of equal scores the lower chunk id first. Never fewer than k while k chunks match. */
   search(query: SearchQuery, signal?: AbortSignal): Promise<readonly SearchHit[]>;
 }

@@ -28,8 +28,10 @@ export interface FailedRecord {
   /** ISO 8601, UTC. */
   readonly firstAt: string;
   readonly lastAt: string;
-  /** Digest of the model identity, where a model had a part in it. */
+  /** Digest of the identity of the embedding model, of several joined by `+`, once the route was known. */
   readonly model?: string;
+  /** Names of the models of its route, joined by `+`, once it was known. */
+  readonly route?: string;
 }
 
 export interface FailedFilter {

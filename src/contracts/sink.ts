@@ -26,18 +26,21 @@ interface WriteKey {
   readonly version: Version;
 }
 
-/** A chunk with its vector, or without one to keep the vector that the store holds under the same chunk id. */
-export interface ChunkWrite {
-  readonly chunk: Chunk;
-  readonly vector: Float32Array | undefined;
+/** The vectors of a document's chunks in one space. */
+export interface SpaceVectors {
+  /** Name of a space that the store was prepared with. */
+  readonly space: string;
+  /** One a chunk, in their order; undefined keeps the vector that the store holds in this space under the same chunk id. */
+  readonly vectors: readonly (Float32Array | undefined)[];
 }
 
-/** The document is now exactly these chunks. */
+/** The document is now exactly these chunks, in exactly these spaces: what it had in another one is gone. */
 export interface StoreWrite extends WriteKey {
   readonly kind: 'store';
   readonly contentHash: string;
   readonly chainDigest: string;
-  readonly chunks: readonly ChunkWrite[];
+  readonly chunks: readonly Chunk[];
+  readonly spaces: readonly SpaceVectors[];
 }
 
 /** The document is what it was: only its version rises, so that an older write that comes late stays out. */
@@ -77,8 +80,8 @@ export type WriteResult =
 export interface Sink {
   /** Ledger entries by document id; unknown ids are left out. */
   ledger(documentIds: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, LedgerEntry>>;
-  /** Which of these chunk ids the store holds with a vector. */
-  heldChunks(chunkIds: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Which of these chunk ids the store holds with a vector in this space. */
+  heldChunks(space: string, chunkIds: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
   /**
    * One result a write, in their order; durable when the promise resolves. Each document id occurs at most once in a call.
    * @throws MillraceError `store_unavailable`, `store_conflict`: nothing of this call took effect, or it is unknown

@@ -11,7 +11,8 @@ export interface Store {
   /**
    * Makes the tables, or checks those that are there; all or nothing, and safe when several processes do it at once.
    * Called once before the first write; readers need not call it.
-   * @throws MillraceError `store_layout` when the tables hold vectors of another width or belong to a newer Millrace
+   * @throws MillraceError `store_layout` when the tables hold vectors in other spaces or of another width, or belong to a
+   * newer Millrace
    */
   prepare(layout: StoreLayout): Promise<void>;
   /** Whatever makes reading fast after many writes (a vector index once the size calls for it). Safe at any time. */
@@ -22,6 +23,14 @@ export interface Store {
 }
 
 export interface StoreLayout {
+  /** From 1, in an order that does not matter. */
+  readonly spaces: readonly SpaceLayout[];
+}
+
+/** Vectors of one model, which are never compared with those of another. */
+export interface SpaceLayout {
+  /** Name of the model in the configuration; `*` where there is only one. */
+  readonly name: string;
   /** Components of a vector. */
   readonly width: number;
 }

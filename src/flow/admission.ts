@@ -15,6 +15,7 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   #elements = 0;
   #bytes = 0;
+  readonly #holders = new Set<string>();
   #wake: (() => void) | undefined;
 
   constructor(limits: AdmissionLimits) {
@@ -39,7 +40,18 @@ export class Admission {
     this.#wake?.();
   }
 
+  /** Lets nothing more in until every holder has let go. */
+  hold(holder: string): void {
+    this.#holders.add(holder);
+  }
+
+  letGo(holder: string): void {
+    this.#holders.delete(holder);
+    this.#wake?.();
+  }
+
   #hasRoom(load: Load): boolean {
+    if (this.#holders.size > 0) return false;
     if (this.#elements === 0) return true;
     return (
       this.#elements + load.elements <= this.#limits.elements &&

@@ -3,6 +3,9 @@ import { onnxOptions } from './handlers/onnx/options.js';
 import { openAiOptions } from './handlers/openai/options.js';
 import { staticOptions } from './handlers/static/options.js';
 import { nameOneHandler } from './name-one-handler.js';
+import type { OwnEmbedding } from './own-embedding.js';
+import { refuseRouting, routed, routedShape } from './routed-spec.js';
+import type { Routed } from './routing.js';
 
 const localHandlers = {
   static: staticOptions
@@ -16,6 +19,14 @@ const handlers = {
   openai: openAiOptions
     .optional()
     .describe('Asks an OpenAI-compatible API: OpenAI, a local server, or `millrace serve`.'),
+  own: z
+    .custom<OwnEmbedding>(
+      (value) =>
+        typeof value === 'object' && value !== null && 'load' in value && typeof value.load === 'function',
+      { error: 'expected { load } (docs/handlers.md)' },
+    )
+    .optional()
+    .describe('A model of one’s own: { load }. Only in a TypeScript configuration.'),
 };
 
 const example = 'static: { model: bundled }';
@@ -29,3 +40,31 @@ export const localModelSpec = z
   .superRefine(nameOneHandler(Object.keys(localHandlers), example));
 
 export type ModelSpec = z.infer<typeof modelSpec>;
+
+const names = Object.keys(handlers) as (keyof typeof handlers)[];
+
+/** The models of an `embed` step: one, or several with a route among them. */
+export const embedSpec = z
+  .strictObject({
+    ...handlers,
+    ...routedShape(modelSpec),
+    version: z
+      .string()
+      .default('1')
+      .describe('Stands for the code of a route function: raise it when it gives other keys.'),
+  })
+  .superRefine((step, context) => {
+    const single = names.some((name) => step[name] !== undefined);
+    refuseRouting(step, single, context);
+    if (single) nameOneHandler(names, 'static: { model: bundled }')(step, context);
+  });
+
+/** What it comes to: the models by name, with the way among them. */
+export function embedRoutes(step: z.output<typeof embedSpec>): EmbedSpec {
+  const { route, keys, models, version, ...single } = step;
+  return { ...routed({ route, keys, models }, single), version };
+}
+
+export interface EmbedSpec extends Routed<ModelSpec> {
+  readonly version: string;
+}

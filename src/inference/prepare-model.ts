@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../contracts/context.js';
 import type { EmbeddingModel, TokenizerRef } from '../contracts/embedding-model.js';
@@ -85,7 +86,17 @@ export async function prepareEmbeddingModel(
       },
     };
   }
-  throw new MillraceError('config_invalid', 'A model names one handler: static, onnx or openai', {
+  if (spec.own !== undefined) {
+    const { own } = spec;
+    return {
+      // Two functions are never known to be the same.
+      key: randomUUID(),
+      name: 'own',
+      bytes: 0,
+      load: (signal) => own.load(signal),
+    };
+  }
+  throw new MillraceError('config_invalid', 'A model names one handler: static, onnx, openai or own', {
     hint: 'Write, for example, static: { model: bundled }.',
   });
 }

@@ -30,21 +30,50 @@ export type Router = (document: Document) => readonly string[];
 /** Key of every document that has no other one. */
 export const defaultKey = '*';
 
-export function createRouter({ route, keys, models }: RouteRule): Router {
-  const routes = new Map(models.map((name) => [name, [name] as readonly string[]]));
-  for (const [key, names] of Object.entries(keys)) routes.set(key, names);
+/** Every list of models that a document may go through, each once. */
+export function routesOf({ route, keys, models }: RouteRule): readonly (readonly string[])[] {
+  const all = [...Object.values(keys), ...models.map((name) => [name])];
+  const reachable = route === undefined ? [keys[defaultKey] ?? [defaultKey]] : all;
+  return [...new Map(reachable.map((names) => [routeName(names), names])).values()];
+}
+
+/** The same for the same models in any order. */
+export function routeName(models: readonly string[]): string {
+  return [...models].sort().join('+');
+}
+
+export function createRouter(rule: RouteRule): Router {
+  const routes = routesByKey(rule);
   const fallback = routes.get(defaultKey);
   return (document) => {
-    const key = keyOf(document, route);
+    const key = keyOf(document, rule.route);
     const names = (key === undefined ? undefined : routes.get(key)) ?? fallback;
     if (names !== undefined) return names;
-    const what = key === undefined ? `no ${String(route)}` : `the route ${JSON.stringify(key)}`;
-    throw new MillraceError(
-      'route_unknown',
+    const what = key === undefined ? `no ${String(rule.route)}` : `the route ${JSON.stringify(key)}`;
+    throw unknownRoute(
       `The document ${JSON.stringify(document.id)} has ${what}, for which there is no model.`,
-      { hint: `Name a model for it, or a default under "${defaultKey}".` },
     );
   };
+}
+
+/** The models of a key, or of the default. @throws MillraceError `route_unknown` */
+export function routeOfKey(rule: RouteRule, key: string): readonly string[] {
+  const routes = routesByKey(rule);
+  const names = routes.get(key) ?? routes.get(defaultKey);
+  if (names !== undefined) return names;
+  throw unknownRoute(`There is no model for the route ${JSON.stringify(key)}.`);
+}
+
+function routesByKey({ keys, models }: RouteRule): Map<string, readonly string[]> {
+  const routes = new Map(models.map((name) => [name, [name] as readonly string[]]));
+  for (const [key, names] of Object.entries(keys)) routes.set(key, names);
+  return routes;
+}
+
+function unknownRoute(message: string): MillraceError {
+  return new MillraceError('route_unknown', message, {
+    hint: `Name a model for it, or a default under "${defaultKey}".`,
+  });
 }
 
 function keyOf(document: Document, route: RouteBy | undefined): string | undefined {

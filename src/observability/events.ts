@@ -44,6 +44,9 @@ export type RunEvent =
       readonly pausing: boolean;
     }
   | { readonly type: 'recovered'; readonly lane: string }
+  /** What waits for this lane has filled its share of the bound, for 5 s without a break: reading pauses until it is free. */
+  | { readonly type: 'lane-full'; readonly lane: string; readonly documents: number }
+  | { readonly type: 'lane-free'; readonly lane: string }
   /** A refresh of a model is over: batches run on model `to` from now on, which is `from` unless it was switched. */
   | {
       readonly type: 'refresh';

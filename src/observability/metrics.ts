@@ -52,6 +52,12 @@ export function createMetrics(): Metrics {
     labelNames: ['lane'],
     registers,
   });
+  const full = new Gauge({
+    name: 'millrace_lane_full',
+    help: '1 while what waits for a lane fills its share of the bound, and reading pauses.',
+    labelNames: ['lane'],
+    registers,
+  });
   const notices = counter('notices_total', 'Notices to the operator.', ['code', 'level']);
   const loaded = counter('models_loaded_total', 'Models that were loaded.', ['model']);
   const refreshes = counter('model_refreshes_total', 'Refreshes of models by what came of them.', [
@@ -97,6 +103,12 @@ export function createMetrics(): Metrics {
         return;
       case 'recovered':
         paused.set({ lane: event.lane }, 0);
+        return;
+      case 'lane-full':
+        full.set({ lane: event.lane }, 1);
+        return;
+      case 'lane-free':
+        full.set({ lane: event.lane }, 0);
         return;
       case 'refresh':
         refreshes.inc({ model: event.model, result: event.result });

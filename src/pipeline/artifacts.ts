@@ -6,18 +6,39 @@ import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { StoreCount } from '../contracts/store.js';
 import { identityDigest } from '../inference/identity.js';
+import type { ModelSpec } from '../inference/model-spec.js';
+import { defaultKey, isKeyed, routeName } from '../inference/routing.js';
 import { differences } from './differences.js';
 import type { InferSpec, PipelineSpec } from './spec.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 
 /** What a filled store remembers of the chain that filled it. */
 export interface ChainArtifact {
-  readonly format: 1;
+  readonly format: 2;
   /** Everything that decides what the chain makes of a document. */
   readonly chain: Json;
-  readonly identity: ModelIdentity;
-  /** How the model was named in the configuration, so that a reader can load it without one. */
+  /** Of the model of each space. */
+  readonly identities: { readonly [space: string]: ModelIdentity };
+  /** How the models were named in the configuration. */
   readonly embed: Json;
+}
+
+/** How documents of one route are chunked. */
+export interface RoutePlan {
+  /** Of its models. */
+  readonly models: readonly string[];
+  /** With every default filled in, so that a later default is no change of the chain, and within what the models read. */
+  readonly chunker: ChunkerSpec;
+  /** What chunks are measured with; a chunk fits by each of them. */
+  readonly measures: readonly [TokenizerRef | ByteMeasure, ...(TokenizerRef | ByteMeasure)[]];
+  /** What the smallest of the models reads, in tokens of the measures. */
+  readonly maxTokens: number;
+}
+
+/** The embedding of a pipeline, as far as its models say. */
+export interface EmbeddingPlan {
+  readonly routes: readonly RoutePlan[];
+  readonly identities: ChainArtifact['identities'];
 }
 
 /** For each infer step the `modelId` of each of its models, by name. */
@@ -25,34 +46,51 @@ export type InferIds = ReadonlyMap<InferSpec, { readonly [model: string]: string
 
 const artifactName = 'chain';
 
-/**
- * @param chunker with every default filled in, so that a later default is no change of the chain
- * @param inferIds `modelId`s of the models of each infer step, by their names
- */
-export function describeChain(
-  spec: PipelineSpec,
-  chunker: ChunkerSpec,
-  measure: TokenizerRef | ByteMeasure,
-  identity: ModelIdentity,
-  inferIds: InferIds,
-): ChainArtifact {
+/** @param inferIds `modelId`s of the models of each infer step, by their names */
+export function describeChain(spec: PipelineSpec, plan: EmbeddingPlan, inferIds: InferIds): ChainArtifact {
   const { documentSteps, chunkSteps } = spec;
   return {
-    format: 1,
+    format: 2,
     chain: {
       enrich: documentSteps.map((step) =>
         step.infer === undefined
           ? { name: step.enrich.name, version: step.enrich.version }
           : describeInfer(step.infer, inferIds),
       ),
-      chunk: asJson(chunker),
-      ...chunkMeasure(measure, identity),
       // Absent where there is none: a store of before there were such steps has the same digest.
       ...(chunkSteps.length > 0 && { infer: chunkSteps.map((step) => describeInfer(step, inferIds)) }),
-      model: identityDigest(identity),
+      ...describeEmbedding(spec, plan),
     },
-    identity,
-    embed: withoutSecrets(spec.embed),
+    identities: plan.identities,
+    embed: describeModels(spec.embed),
+  };
+}
+
+/** One model is described as it was when there could be no more than one. */
+function describeEmbedding({ embed }: PipelineSpec, { routes, identities }: EmbeddingPlan) {
+  if (!isKeyed(embed)) {
+    const [{ chunker, measures }] = routes as readonly [RoutePlan];
+    const identity = identities[defaultKey]!;
+    return {
+      chunk: asJson(chunker),
+      ...chunkMeasure(measures[0], identity),
+      model: identityDigest(identity),
+    };
+  }
+  const { route, version, keys } = embed;
+  return {
+    chunk: Object.fromEntries(
+      routes.map(({ models, chunker, measures }) => {
+        const how = { ...chunker, measures: measures.map(measureName) };
+        return [routeName(models), asJson(how)];
+      }),
+    ),
+    models: Object.fromEntries(
+      Object.entries(identities).map(([name, identity]) => [name, identityDigest(identity)]),
+    ),
+    // Of a function only the version is known.
+    ...(route !== undefined && { route: typeof route === 'string' ? route : `function ${version}` }),
+    ...(Object.keys(keys).length > 0 && { keys: asJson(keys) }),
   };
 }
 
@@ -78,7 +116,8 @@ export function chainDigest({ chain }: ChainArtifact): string {
 }
 
 export async function readChain(artifacts: Artifacts): Promise<ChainArtifact | undefined> {
-  return (await artifacts.read(artifactName)) as unknown as ChainArtifact | undefined;
+  const found = await artifacts.read(artifactName);
+  return found === undefined ? undefined : readArtifact(found);
 }
 
 /**
@@ -90,7 +129,7 @@ export async function agreeOnChain(
   ours: ChainArtifact,
   count: () => Promise<StoreCount>,
 ): Promise<void> {
-  const stored = (await artifacts.insert(artifactName, asJson(ours))) as unknown as ChainArtifact;
+  const stored = readArtifact(await artifacts.insert(artifactName, asJson(ours)));
   if (chainDigest(stored) === chainDigest(ours)) return;
   agreesWith(stored, ours, await count());
 }
@@ -100,7 +139,7 @@ export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: St
   if (chainDigest(stored) === chainDigest(ours)) return;
   const changed = [
     ...differences(stored.chain, ours.chain),
-    ...differences(asJson(stored.identity), asJson(ours.identity), 'model'),
+    ...modelDifferences(stored.identities, ours.identities),
   ];
   const cost =
     held === undefined
@@ -113,17 +152,50 @@ export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: St
   );
 }
 
+/** An artifact of before there were several spaces has one identity. */
+function readArtifact(found: Json): ChainArtifact {
+  const artifact = found as unknown as ChainArtifact | OneModelArtifact;
+  if (artifact.format !== 1) return artifact;
+  const { chain, identity, embed } = artifact;
+  return { format: 2, chain, identities: { [defaultKey]: identity }, embed };
+}
+
+interface OneModelArtifact {
+  readonly format: 1;
+  readonly chain: Json;
+  readonly identity: ModelIdentity;
+  readonly embed: Json;
+}
+
+function modelDifferences(stored: ChainArtifact['identities'], ours: ChainArtifact['identities']): string[] {
+  return [...new Set([...Object.keys(stored), ...Object.keys(ours)])].sort().flatMap((space) => {
+    const name = space === defaultKey ? 'model' : `model of ${space}`;
+    const before = stored[space];
+    const after = ours[space];
+    return differences(before && asJson(before), after && asJson(after), name);
+  });
+}
+
 /** A local model's identity holds its tokenizer already. */
 function chunkMeasure(
   measure: TokenizerRef | ByteMeasure,
   { tokenizer }: ModelIdentity,
 ): { measure?: string } {
-  if ('bytesPerToken' in measure) return { measure: `${measure.bytesPerToken} bytes a token` };
-  return measure.digest === tokenizer ? {} : { measure: measure.digest };
+  const name = measureName(measure);
+  return name === tokenizer ? {} : { measure: name };
 }
 
-/** The store is read by others than those who may use the key. */
-function withoutSecrets({ openai, ...local }: PipelineSpec['embed']): Json {
+function measureName(measure: TokenizerRef | ByteMeasure): string {
+  return 'bytesPerToken' in measure ? `${measure.bytesPerToken} bytes a token` : measure.digest;
+}
+
+/** Of one model as it is, of several by name. The store is read by others than those who may use the keys. */
+function describeModels(embed: PipelineSpec['embed']): Json {
+  const models = Object.entries(embed.models).map(([name, model]) => [name, withoutSecrets(model)] as const);
+  return isKeyed(embed) ? { models: Object.fromEntries(models) } : models[0]![1];
+}
+
+function withoutSecrets({ openai, ...local }: ModelSpec): Json {
   if (openai === undefined) return asJson(local);
   const { apiKey: _key, headers: _headers, ...told } = openai;
   return asJson({ openai: told });

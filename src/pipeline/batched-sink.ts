@@ -15,8 +15,8 @@ export interface BatchedSinkOptions {
 /** A sink as one document sees it: the calls of many documents are gathered into batches. */
 export interface BatchedSink {
   ledger(documentId: string): Promise<LedgerEntry | undefined>;
-  /** Which of these chunks the store holds. */
-  held(chunkIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these chunks the store holds with a vector in the space. */
+  held(space: string, chunkIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** @throws MillraceError when this write alone is refused */
   write(write: DocumentWrite): Promise<Exclude<WriteResult, { kind: 'refused' }>>;
 }
@@ -39,16 +39,23 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
     concurrency: batchesUnderWay,
   });
 
-  const held = new Batcher<readonly string[], ReadonlySet<string>>({
-    run: async (lists) => {
-      const all = await sink.heldChunks(lists.flat(), signal);
-      return lists.map(() => all);
-    },
-    cost: (list) => list.length,
-    maxCost: lookupsAtOnce,
-    maxItems: lookupsAtOnce,
-    concurrency: batchesUnderWay,
-  });
+  const held = new Map<string, Batcher<readonly string[], ReadonlySet<string>>>();
+  const heldIn = (space: string) => {
+    const found = held.get(space);
+    if (found !== undefined) return found;
+    const made = new Batcher<readonly string[], ReadonlySet<string>>({
+      run: async (lists) => {
+        const all = await sink.heldChunks(space, lists.flat(), signal);
+        return lists.map(() => all);
+      },
+      cost: (list) => list.length,
+      maxCost: lookupsAtOnce,
+      maxItems: lookupsAtOnce,
+      concurrency: batchesUnderWay,
+    });
+    held.set(space, made);
+    return made;
+  };
 
   const write = new Batcher<DocumentWrite, WriteResult>({
     run: async (writes) => {
@@ -71,7 +78,7 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
 
   return {
     ledger: (documentId) => ledger.submit(documentId),
-    held: (chunkIds) => held.submit(chunkIds),
+    held: (space, chunkIds) => heldIn(space).submit(chunkIds),
     write: async (one) => {
       const result = await write.submit(one);
       if (result.kind === 'refused') throw MillraceError.from(result.error);
@@ -82,7 +89,8 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
 
 function bytesOf(write: DocumentWrite): number {
   if (write.kind !== 'store') return 100;
-  return sumOf(write.chunks, ({ chunk, vector }) => 200 + chunk.text.length * 2 + (vector?.byteLength ?? 0));
+  const vectors = sumOf(write.spaces, (space) => sumOf(space.vectors, (vector) => vector?.byteLength ?? 0));
+  return vectors + sumOf(write.chunks, ({ text }) => 200 + text.length * 2);
 }
 
 function sumOf<T>(items: readonly T[], size: (item: T) => number): number {

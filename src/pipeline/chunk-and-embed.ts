@@ -1,27 +1,17 @@
 import type { EmbedText } from '../contracts/embedding-model.js';
 import type { Stage } from '../contracts/failed-store.js';
-import type { ChunkWrite, LedgerEntry } from '../contracts/sink.js';
+import type { LedgerEntry, SpaceVectors } from '../contracts/sink.js';
+import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
-import type { Chunker } from '../transforms/chunk/pooled-chunker.js';
-import type { Embedding } from '../transforms/embed.js';
-import type { InferChunks } from '../transforms/infer/infer-chunks.js';
+import type { EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
 import type { BatchedSink } from './batched-sink.js';
 import { makeChunks } from './make-chunks.js';
-
-/** The part of a chain that makes chunks with vectors of a text. */
-export interface ModelChain extends Chunker {
-  /** Components of a vector. */
-  readonly width: number;
-  /** Steps between chunker and embedder. */
-  readonly inferChunks: readonly InferChunks[];
-  embed(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
-}
+import type { EmbedLane, Route } from './route.js';
 
 export interface ChunkAndEmbedContext {
   readonly pipeline: string;
-  readonly chain: ModelChain;
   readonly sink: Pick<BatchedSink, 'held'>;
   /** Chunks of a document at most. */
   readonly maxChunks: number;
@@ -29,66 +19,79 @@ export interface ChunkAndEmbedContext {
 }
 
 export interface EmbeddedChunks {
-  readonly chunks: readonly ChunkWrite[];
-  /** How many of them went through the model. */
+  readonly chunks: readonly Chunk[];
+  /** The vectors in each space of the route; undefined where the store holds them. */
+  readonly spaces: readonly SpaceVectors[];
+  /** How many texts went through a model. */
   readonly embedded: number;
 }
 
-/** The chunks of a document, each with its vector or without one where the store holds it. */
+/** The chunks of a document, and their vectors by all models of its route. */
 export async function chunkAndEmbed(
   document: Document,
   entry: LedgerEntry | undefined,
+  route: Route,
   context: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
-  const { chunkAndEmbed: atOnce, inferChunks } = context.chain;
+  const { chunker, inferChunks, lanes } = route;
   const mayHold = entry !== undefined && entry.chunkCount > 0;
-  return mayHold || atOnce === undefined || inferChunks.length > 0
-    ? embedMissing(document, mayHold, context)
-    : embedAll(document, atOnce, context);
+  return mayHold || chunker.chunkAndEmbed === undefined || inferChunks.length > 0
+    ? embedMissing(document, mayHold, route, context)
+    : embedAll(document, chunker.chunkAndEmbed, lanes[0]!, context);
 }
 
 async function embedAll(
   document: Document,
-  chunkAndEmbed: NonNullable<Chunker['chunkAndEmbed']>,
-  { pipeline, chain, maxChunks, enter }: ChunkAndEmbedContext,
+  chunkAndEmbed: (text: string) => Promise<EmbeddedPassages>,
+  { space, width }: EmbedLane,
+  { pipeline, maxChunks, enter }: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
   enter('chunk');
   const { passages, vectors } = await chunkAndEmbed(document.text);
   checkCount(document, passages.length, maxChunks);
   enter('embed');
-  const chunks = makeChunks(pipeline, document, passages).map((chunk, at): ChunkWrite => {
-    const vector = vectors[at];
-    const error = checkVector(vector, chain.width);
+  for (let at = 0; at < passages.length; at += 1) {
+    const error = checkVector(vectors[at], width);
     if (error !== undefined) throw error;
-    return { chunk, vector };
-  });
-  return { chunks, embedded: chunks.length };
+  }
+  const chunks = makeChunks(pipeline, document, passages);
+  return { chunks, spaces: [{ space, vectors }], embedded: chunks.length };
 }
 
 async function embedMissing(
   document: Document,
   mayHold: boolean,
-  { pipeline, chain, sink, maxChunks, enter }: ChunkAndEmbedContext,
+  { chunker, inferChunks, lanes }: Route,
+  { pipeline, sink, maxChunks, enter }: ChunkAndEmbedContext,
 ): Promise<EmbeddedChunks> {
   enter('chunk');
-  let found = await chain.chunk(document.text);
+  let found = await chunker.chunk(document.text);
   checkCount(document, found.passages.length, maxChunks);
-  for (const infer of chain.inferChunks) found = await infer(document, found, enter);
+  for (const infer of inferChunks) found = await infer(document, found, enter);
   const { passages, ids } = found;
   const chunks = makeChunks(pipeline, document, passages);
-  const held = mayHold && chunks.length > 0 ? await sink.held(chunks.map(({ id }) => id)) : none;
+  const chunkIds = mayHold ? chunks.map(({ id }) => id) : [];
+  const held = await Promise.all(
+    lanes.map(({ space }) => (chunkIds.length > 0 ? sink.held(space, chunkIds) : none)),
+  );
   enter('embed');
-  const missing: EmbedText[] = [];
-  chunks.forEach(({ id, embeddedText: text }, at) => {
-    if (!held.has(id)) missing.push({ text, ids: ids[at]! });
-  });
-  const embeddings = await chain.embed(missing);
-  let used = 0;
-  const writes = chunks.map((chunk): ChunkWrite => ({
-    chunk,
-    vector: held.has(chunk.id) ? undefined : embeddings[used++]!.vector,
-  }));
-  return { chunks: writes, embedded: missing.length };
+  let embedded = 0;
+  const spaces = await Promise.all(
+    lanes.map(async ({ space, takesIds, embed }, lane): Promise<SpaceVectors> => {
+      const missing: EmbedText[] = [];
+      chunks.forEach(({ id, embeddedText: text }, at) => {
+        if (!held[lane]!.has(id)) missing.push(takesIds ? { text, ids: ids[at]! } : { text });
+      });
+      embedded += missing.length;
+      const made = await embed(missing);
+      let used = 0;
+      return {
+        space,
+        vectors: chunks.map(({ id }) => (held[lane]!.has(id) ? undefined : made[used++]!.vector)),
+      };
+    }),
+  );
+  return { chunks, spaces, embedded };
 }
 
 const none: ReadonlySet<string> = new Set();

@@ -6,15 +6,15 @@ import { contentHash } from '../elements/hash.js';
 import type { Outcome } from '../elements/outcome.js';
 import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import type { Gate } from '../flow/gate.js';
 import type { BatchedSink } from './batched-sink.js';
-import { chunkAndEmbed, type ModelChain } from './chunk-and-embed.js';
+import { chunkAndEmbed } from './chunk-and-embed.js';
+import type { Route } from './route.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
-export interface Chain extends ModelChain {
+export interface Chain {
   readonly enrich: readonly DocumentTransform[];
-  /** Bounds the text, in UTF-16 code units, that is chunked and embedded at once: passages that wait cost more than text. */
-  readonly room: Gate;
+  /** The way of a document from chunker to vectors. @throws MillraceError `route_unknown` */
+  route(document: Document): Route;
   /** Digest of everything that decides what the chain makes of a document. */
   readonly digest: string;
 }
@@ -33,6 +33,8 @@ export interface DocumentTaskContext {
   readonly signal: AbortSignal;
   /** Told before each stage, so that a failure can say where it happened. */
   enter(stage: Stage): void;
+  /** Told the route of a document, once it is known. */
+  routed?(route: Route): void;
 }
 
 export type DocumentResult = { readonly outcome: Outcome; readonly clearedFailure: boolean };
@@ -71,11 +73,14 @@ export async function processDocument(
         };
       continue;
     }
-    const { chunks, embedded } = await chain.room.run(enriched.text.length, () =>
-      chunkAndEmbed(enriched, entry, { ...context, maxChunks: context.caps.maxChunks }),
+    enter('embed');
+    const route = chain.route(enriched);
+    context.routed?.(route);
+    const { chunks, spaces, embedded } = await route.run(enriched.text.length, () =>
+      chunkAndEmbed(enriched, entry, route, { ...context, maxChunks: context.caps.maxChunks }),
     );
     enter('store');
-    const stored = await sink.write({ kind: 'store', ...key, ...content, chunks });
+    const stored = await sink.write({ kind: 'store', ...key, ...content, chunks, spaces });
     if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
     if (stored.kind === 'done')
       return {

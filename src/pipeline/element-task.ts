@@ -8,14 +8,13 @@ import { toWire } from '../errors/wire.js';
 import { errorPolicy } from '../flow/error-policy.js';
 import { retry } from '../flow/retry.js';
 import type { Report } from '../observability/events.js';
+import type { Route } from './route.js';
 import { processDocument, type DocumentResult, type DocumentTaskContext } from './document-task.js';
 
-export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter'> {
+export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter' | 'routed'> {
   readonly failed: FailedStore;
   readonly clock: Clock;
   readonly report: Report;
-  /** Digest of the model identity, for records of failures. */
-  readonly model: string;
 }
 
 /**
@@ -24,10 +23,12 @@ export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter'> {
  */
 export async function processElement(element: SourceElement, context: ElementTaskContext): Promise<Outcome> {
   let stage: Stage = 'source';
+  let route: Route | undefined;
   try {
     const { outcome, clearedFailure } = await attempt(element, {
       ...context,
       enter: (next) => (stage = next),
+      routed: (next) => (route = next),
     });
     if (clearedFailure) await patiently(context, () => context.failed.discard([keyOf(element)]));
     return outcome;
@@ -35,7 +36,7 @@ export async function processElement(element: SourceElement, context: ElementTas
     context.signal.throwIfAborted();
     const error = MillraceError.from(thrown);
     if (!mayBecomeFailedElement(error)) throw error;
-    return fail(element, stage, error, context);
+    return fail(element, { stage, route, error }, context);
   }
 }
 
@@ -67,10 +68,15 @@ async function attempt(element: SourceElement, context: DocumentTaskContext): Pr
   }
 }
 
+interface Failure {
+  readonly stage: Stage;
+  readonly route: Route | undefined;
+  readonly error: MillraceError;
+}
+
 async function fail(
   element: SourceElement,
-  stage: Stage,
-  error: MillraceError,
+  { stage, route, error }: Failure,
   context: ElementTaskContext,
 ): Promise<Outcome> {
   const { pipeline, source, failed, clock, report } = context;
@@ -90,7 +96,10 @@ async function fail(
         attempts: 1,
         firstAt: now,
         lastAt: now,
-        model: context.model,
+        ...(route !== undefined && {
+          model: route.lanes.map(({ model }) => model).join('+'),
+          route: route.name,
+        }),
       },
     ]),
   );

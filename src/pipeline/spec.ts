@@ -1,6 +1,6 @@
 import type { EnrichBatch } from '../contracts/document-transform.js';
 import type { HandlerSpec } from '../inference/handler-spec.js';
-import type { ModelSpec } from '../inference/model-spec.js';
+import type { EmbedSpec } from '../inference/model-spec.js';
 import type { Routed } from '../inference/routing.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 import type { InferField, Postprocess, Preprocess } from '../transforms/infer/infer-step.js';
@@ -29,7 +29,7 @@ export interface ChainSpec {
   readonly documentSteps: readonly DocumentStepSpec[];
   readonly chunk: ChunkerSpec;
   readonly chunkSteps: readonly InferSpec[];
-  readonly embed: ModelSpec;
+  readonly embed: EmbedSpec;
 }
 
 export type DocumentStepSpec =

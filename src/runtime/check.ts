@@ -5,12 +5,12 @@ import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
 import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
-import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
-import { measureOf } from '../pipeline/measure-of.js';
+import { planEmbedding } from '../pipeline/plan-embedding.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openHandler, openModel, openPool } from './open-model.js';
 import { openSource, openStore, type OpenContext } from './open-parts.js';
+import { openEmbeddings } from './open-routes.js';
 
 /** What a look at one part of a pipeline found. */
 export interface Finding {
@@ -31,14 +31,20 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   try {
     yield await look('source', () => checkSource(spec, context));
     const pool = openPool({ workers: 1 }, context);
-    let model: EmbeddingModel | undefined;
+    let models: ReadonlyMap<string, EmbeddingModel> | undefined;
     let infer: InferModels | undefined;
     yield await look('model', async () => {
-      model = await openHere(spec, (local) => openModel(spec.embed, local, pool, context));
-      if (model === undefined) return 'not on this machine yet: the first run fetches it';
-      await model.embed([{ text: 'word' }], 'document');
-      const { name, width, dtype } = model.identity;
-      return `${name}: ${width} components, ${dtype}, at most ${model.maxTokens} tokens a chunk`;
+      models = await openHere(spec, (local) =>
+        openEmbeddings(local, (model) => openModel(model, local, pool, context)),
+      );
+      if (models === undefined) return 'not on this machine yet: the first run fetches it';
+      const found: string[] = [];
+      for (const model of models.values()) {
+        await model.embed([{ text: 'word' }], 'document');
+        const { name, width, dtype } = model.identity;
+        found.push(`${name}: ${width} components, ${dtype}, at most ${model.maxTokens} tokens a chunk`);
+      }
+      return found.join('; ');
     });
     if (inferSteps(spec).length > 0)
       yield await look('model', async () => {
@@ -54,19 +60,9 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       const store = await openStore(spec, context);
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
-      if (model !== undefined && infer !== undefined) {
-        const reserved = reservedTokens(spec);
-        const fitted = fitToModel(spec.chunk, model, context.report, reserved);
-        agreesWith(
-          stored,
-          describeChain(
-            spec,
-            fitted,
-            measureOf(fitted, model, reserved),
-            model.identity,
-            inferIds(infer, spec.refresh !== undefined),
-          ),
-        );
+      if (models !== undefined && infer !== undefined) {
+        const plan = planEmbedding(spec, models, context.report);
+        agreesWith(stored, describeChain(spec, plan, inferIds(infer, spec.refresh !== undefined)));
       }
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;
@@ -94,10 +90,9 @@ async function openHere<Opened>(
 /** `owner/name`; a folder or the bundled model is here or nowhere. */
 function namesHubModel(spec: PipelineSpec): boolean {
   const handlers = inferSteps(spec).flatMap(({ models }) => Object.values(models));
-  const { embed } = spec;
+  const models = Object.values(spec.embed.models);
   const named = [
-    embed.static,
-    embed.onnx,
+    ...models.flatMap((model) => [model.static, model.onnx]),
     ...handlers.flatMap(({ onnx, transformers }) => [onnx, transformers]),
   ];
   return named.some((options) => /^[\w-][\w.-]*\/[\w.-]+$/.test(options?.model ?? ''));

@@ -1,5 +1,6 @@
 import type { ModelHandler } from '../contracts/model-handler.js';
 import type { Json } from '../elements/metadata.js';
+import type { LaneShares } from '../flow/lane-shares.js';
 import { createRouter, isKeyed } from '../inference/routing.js';
 import type { HandlerSpec } from '../inference/handler-spec.js';
 import type { InferIds } from '../pipeline/artifacts.js';
@@ -51,13 +52,14 @@ export function inferSteps({ documentSteps, chunkSteps }: PipelineSpec): readonl
 export function wireInfer(
   step: InferSpec,
   models: InferModels,
+  shares: LaneShares,
   { clock, report }: OpenContext,
   signal: AbortSignal,
 ): InferStep {
   const keyed = isKeyed(step);
   const lanes = new Map(
     [...models.get(step)!].map(([model, handler]) => {
-      const name = keyed ? `${step.name}:${model}` : step.name;
+      const name = laneName(step, model);
       return [model, createInferLane({ name, handler, clock, signal, report })];
     }),
   );
@@ -71,7 +73,24 @@ export function wireInfer(
     lanes,
     preprocess,
     postprocess,
+    within: keyed
+      ? (models, bytes, work) =>
+          shares.run(
+            models.map((model) => laneName(step, model)),
+            bytes,
+            work,
+          )
+      : (_models, _bytes, work) => work(),
   });
+}
+
+/** The lanes of a step that must not hold up each other. */
+export function inferLanes(step: InferSpec): readonly string[] {
+  return isKeyed(step) ? Object.keys(step.models).map((model) => laneName(step, model)) : [];
+}
+
+function laneName(step: InferSpec, model: string): string {
+  return isKeyed(step) ? `${step.name}:${model}` : step.name;
 }
 
 /** Only those can be exchanged. */

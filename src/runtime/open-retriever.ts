@@ -1,13 +1,16 @@
+import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import { describeDifference, identityDigest } from '../inference/identity.js';
 import type { Connectors } from '../config/schema.js';
-import { readChain } from '../pipeline/artifacts.js';
+import { defaultKey, routeOfKey } from '../inference/routing.js';
+import { readChain, type ChainArtifact } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createRetriever, type Retriever } from '../retrieval/retriever.js';
 import { openModel, openPool } from './open-model.js';
 import { openStore } from './open-parts.js';
+import { openEmbeddings } from './open-routes.js';
 
 export interface OpenRetrieverOptions {
   readonly connectors: Connectors;
@@ -37,14 +40,36 @@ export async function openPipelineRetriever(
       );
     // One query at a time needs one thread.
     const pool = openPool({ workers: 1 }, context);
-    const model = await openModel(spec.embed, spec, pool, context);
-    if (identityDigest(model.identity) !== identityDigest(stored.identity))
-      throw new MillraceError(
-        'artifact_mismatch',
-        `The store holds vectors of the model "${stored.identity.name}", the configuration names "${model.identity.name}":\n` +
-          describeDifference(stored.identity, model.identity),
-        { hint: 'Query with the model that filled the store, or fill another store with this model.' },
-      );
-    return createRetriever({ store, model, clock: systemClock, release: () => releasers.release() });
+    const models = await openEmbeddings(spec, (model) => openModel(model, spec, pool, context));
+    checkSpaces(stored, models);
+    const rule = { ...spec.embed, models: [...models.keys()] };
+    return createRetriever({
+      store,
+      models,
+      spacesOf: (key) => routeOfKey(rule, key),
+      clock: systemClock,
+      release: () => releasers.release(),
+    });
+  });
+}
+
+/** @throws MillraceError `artifact_mismatch` that says for each space what differs */
+function checkSpaces({ identities }: ChainArtifact, models: ReadonlyMap<string, EmbeddingModel>): void {
+  const spaces = [...new Set([...Object.keys(identities), ...models.keys()])].sort();
+  const wrong = spaces.flatMap((space) => {
+    const stored = identities[space];
+    const now = models.get(space)?.identity;
+    const where = space === defaultKey ? '' : ` in space ${JSON.stringify(space)}`;
+    if (stored === undefined) return [`The store holds no vectors${where}.`];
+    if (now === undefined) return [`The configuration names no model for the vectors${where}.`];
+    if (identityDigest(now) === identityDigest(stored)) return [];
+    return [
+      `The store holds vectors of the model "${stored.name}"${where}, the configuration names "${now.name}":\n` +
+        describeDifference(stored, now),
+    ];
+  });
+  if (wrong.length === 0) return;
+  throw new MillraceError('artifact_mismatch', wrong.join('\n'), {
+    hint: 'Query with the models that filled the store, or fill another store with these.',
   });
 }

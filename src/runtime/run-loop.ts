@@ -5,7 +5,7 @@ import type { Delivery, ElementsDelivery, PassScope, Source } from '../contracts
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import { Admission, type AdmissionLimits, type Load } from '../flow/admission.js';
+import type { Admission, Load } from '../flow/admission.js';
 import { KeyedOrder } from '../flow/keyed-order.js';
 import type { Stop } from '../flow/stop.js';
 import type { Report, RunSummary } from '../observability/events.js';
@@ -24,9 +24,9 @@ export interface RunLoopOptions {
   readonly chain: Chain;
   readonly sink: Sink;
   readonly failed: FailedStore;
-  /** Digest of the model identity. */
-  readonly model: string;
-  readonly limits: AdmissionLimits & DocumentCaps & { readonly maxItemBytes: number };
+  /** Keeps what is under way within bounds. */
+  readonly admission: Admission;
+  readonly limits: DocumentCaps & { readonly maxItemBytes: number };
   readonly watch: boolean;
   readonly allowMassDeletion: boolean;
   readonly clock: Clock;
@@ -57,12 +57,12 @@ class Loop {
   #fault: MillraceError | undefined;
 
   constructor(options: RunLoopOptions) {
-    const { pipeline, source, chain, sink, failed, model, limits, clock, stop, report } = options;
+    const { pipeline, source, chain, sink, failed, limits, clock, stop, report } = options;
     const signal = stop.aborting;
     const patient = createPatientSink({ sink, clock, signal, report });
     const batched = createBatchedSink({ sink: patient, clock, signal, report });
     this.#options = { ...options, sink: patient };
-    this.#admission = new Admission(limits);
+    this.#admission = options.admission;
     this.#versions = createObservation(batched, clock);
     this.#tasks = {
       pipeline,
@@ -70,7 +70,6 @@ class Loop {
       chain,
       sink: batched,
       failed,
-      model,
       caps: limits,
       clock,
       report,

@@ -1,31 +1,26 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import { systemChance } from '../flow/chance.js';
-import { Gate } from '../flow/gate.js';
+import { Admission } from '../flow/admission.js';
+import { LaneShares } from '../flow/lane-shares.js';
 import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
-import { identityDigest } from '../inference/identity.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report, RunSummary } from '../observability/events.js';
 import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.js';
 import type { Chain } from '../pipeline/document-task.js';
+import { planEmbedding } from '../pipeline/plan-embedding.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
-import { createChunker } from '../transforms/chunk/pooled-chunker.js';
-import { fitToModel, reservedTokens } from '../pipeline/fit-to-model.js';
-import { measuredLimit, measureOf } from '../pipeline/measure-of.js';
-import { createEmbedder } from '../transforms/embed.js';
 import { createEnrich } from '../transforms/enrich.js';
-import { createContextFitter } from '../transforms/infer/context-fitter.js';
-import { createInferChunks } from '../transforms/infer/infer-chunks.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
-import { inferIds, openInferModels, wireInfer } from './open-infer.js';
+import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
 import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
+import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { runLoop } from './run-loop.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
@@ -47,9 +42,6 @@ export interface RunOptions {
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
-
-/** Text under way to the model for each worker, in UTF-16 code units: some large batches, so that none is ever idle. */
-const unitsAWorker = 512 * 1024;
 
 /** Some 9 seconds. */
 const startTries = 6;
@@ -81,76 +73,58 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const source = options.source ?? (await openSource(spec, context));
     const pool = openPool(spec, context);
     const models = openModels({ spec, pool, context, stop });
-    const model = await models.embedding(spec.embed, { fillsStore: true });
+    const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
     const inferModels = await openInferModels(spec, (model) => models.handler(model));
-    const contextTokens = reservedTokens(spec);
-    const fitted = fitToModel(spec.chunk, model, report, contextTokens);
-    const measure = measureOf(fitted, model, contextTokens);
-    const artifact = describeChain(
-      spec,
-      fitted,
-      measure,
-      model.identity,
-      inferIds(inferModels, spec.refresh !== undefined),
-    );
-    const { width } = model.identity;
+    const plan = planEmbedding(spec, embeddings, report);
+    const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
+    const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
     await patientStart(async () => {
-      await store.prepare({ width });
+      await store.prepare({ spaces });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
 
     releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
     const signal = stop.aborting;
-    const chunker = createChunker({
-      chunker: fitted,
-      tokenizer: measure,
-      model: model.inPlace && { ref: model.inPlace, name: model.identity.name, width },
-      pool,
+    const room = defaultRoom(pool.size, [
+      // What is embedded where it is chunked is bounded by its text alone.
+      ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
+        inPlace ? [] : [{ concurrency, items: batching.texts }],
+      ),
+      ...spec.documentSteps.flatMap(({ enrich }) =>
+        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
+      ),
+      ...[...inferModels.values()].flatMap((handlers) =>
+        [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
+      ),
+    ]);
+    const limits = {
+      ...spec.limits,
+      elements: spec.limits.elements ?? room.elements,
+      bytes: spec.limits.bytes ?? room.bytes,
+    };
+    const admission = new Admission(limits);
+    const ended = new AbortController();
+    releasers.push(() => ended.abort());
+    const shares = new LaneShares({
+      limits,
+      admission,
+      groups: [embedLanes(spec), ...inferSteps(spec).map(inferLanes)],
       clock,
-      signal,
-      report,
-    });
-    const embedder = createEmbedder({
-      model,
-      role: 'document',
-      clock,
-      chance: systemChance,
-      signal,
-      report,
+      signal: ended.signal,
+      onStall: (lane, documents) => report({ type: 'lane-full', lane, documents }),
+      onFree: (lane) => report({ type: 'lane-free', lane }),
     });
     const chain: Chain = {
       enrich: spec.documentSteps.map(({ enrich, infer }) => {
         if (infer === undefined)
           return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
-        const step = wireInfer(infer, inferModels, context, signal);
+        const step = wireInfer(infer, inferModels, shares, context, signal);
         return createInferDocuments({ name: infer.name, to: infer.to, step });
       }),
-      width,
-      ...chunker,
-      inferChunks: spec.chunkSteps.map((infer) =>
-        createInferChunks({
-          to: infer.to,
-          step: wireInfer(infer, inferModels, context, signal),
-          fit: createContextFitter({
-            measures: [measure],
-            maxTokens: measuredLimit(measure, model),
-            contextTokens: infer.maxTokens,
-            ...{ pool, clock, signal, report },
-          }),
-        }),
-      ),
-      embed: (texts) => embedder.embedAll(texts),
-      room: new Gate(pool.size * unitsAWorker, signal),
+      route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
       digest: chainDigest(artifact),
     };
-    const room = defaultRoom(pool.size, [
-      // What is embedded where it is chunked is bounded by its text alone.
-      ...(model.inPlace ? [] : [{ concurrency: model.concurrency, items: model.batching.texts }]),
-      ...spec.documentSteps.flatMap(({ enrich }) =>
-        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
-      ),
-    ]);
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
@@ -163,12 +137,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       chain,
       sink: store.sink,
       failed,
-      model: identityDigest(model.identity),
-      limits: {
-        ...spec.limits,
-        elements: spec.limits.elements ?? room.elements,
-        bytes: spec.limits.bytes ?? room.bytes,
-      },
+      admission,
+      limits,
       watch,
       allowMassDeletion,
       clock,

@@ -12,6 +12,8 @@ import type { Report } from '../observability/events.js';
 
 export interface EmbedderOptions {
   readonly model: EmbeddingModel;
+  /** What the lane is called in events. Default: the model's name. */
+  readonly lane?: string;
   readonly role: TextRole;
   readonly clock: Clock;
   /** Spreads the waits of many daemons on one service. Default: no spread. */
@@ -37,8 +39,15 @@ export interface Embedding {
 /** Most models put two around a text. */
 const specialTokens = 2;
 
-export function createEmbedder({ model, role, clock, chance, signal, report }: EmbedderOptions): Embedder {
-  const lane = model.identity.name;
+export function createEmbedder({
+  model,
+  lane = model.identity.name,
+  role,
+  clock,
+  chance,
+  signal,
+  report,
+}: EmbedderOptions): Embedder {
   const patiently = <T>(call: (signal: AbortSignal) => Promise<T>) =>
     retry(() => call(signal), {
       clock,

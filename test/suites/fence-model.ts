@@ -63,7 +63,7 @@ export function fenceModel(): FenceModel {
         });
         texts.set(
           write.documentId,
-          chunks.map(({ chunk }) => chunk.text),
+          chunks.map(({ text }) => text),
         );
       } else if (write.kind === 'touch') {
         entries.set(write.documentId, next);

@@ -3,7 +3,7 @@ import type { Filter } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
-import { storing, vectorOf, width } from './store-samples.js';
+import { layout, space, storing, vectorOf, width } from './store-samples.js';
 
 /** What every chunk search does. */
 export function searchSuite(name: string, openHarness: OpenHarness): void {
@@ -18,7 +18,7 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
     afterAll(() => harness?.close(), patience);
     beforeEach(async () => {
       store = await harness.open(`search-${count++}`);
-      await store.prepare({ width });
+      await store.prepare(layout);
     }, patience);
 
     const add = async (id: string, metadata: Metadata, vector = vectorOf(id)) => {
@@ -26,7 +26,12 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       expect(result!.kind).toBe('done');
     };
     const find = async (filter?: Filter, k = 100) => {
-      const hits = await store.search.search({ vector: vectorOf('q'), k, ...(filter ? { filter } : {}) });
+      const hits = await store.search.search({
+        space,
+        vector: vectorOf('q'),
+        k,
+        ...(filter ? { filter } : {}),
+      });
       return hits.map(({ documentId }) => documentId).sort();
     };
 
@@ -35,7 +40,7 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       await add('near', {}, Float32Array.of(0.9, 0.1, 0, 0));
       await add('across', {}, Float32Array.of(0, 5, 0, 0));
       await add('opposite', {}, Float32Array.of(-1, 0, 0, 0));
-      const hits = await store.search.search({ vector: Float32Array.of(2, 0, 0, 0), k: 10 });
+      const hits = await store.search.search({ space, vector: Float32Array.of(2, 0, 0, 0), k: 10 });
       expect(hits.map(({ documentId }) => documentId)).toEqual(['same', 'near', 'across', 'opposite']);
       expect(hits[0]!.score).toBeCloseTo(1, 5);
       expect(hits[2]!.score).toBeCloseTo(0, 5);
@@ -57,15 +62,15 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       await store.sink.write(
         Array.from({ length: 20 }, (_, i) => storing(`d-${i}`, 1, [`text ${i}`], { vector })),
       );
-      const all = (await store.search.search({ vector, k: 20 })).map(({ chunkId }) => chunkId);
+      const all = (await store.search.search({ space, vector, k: 20 })).map(({ chunkId }) => chunkId);
       expect(all).toEqual([...all].sort());
-      const five = (await store.search.search({ vector, k: 5 })).map(({ chunkId }) => chunkId);
+      const five = (await store.search.search({ space, vector, k: 5 })).map(({ chunkId }) => chunkId);
       expect(five).toEqual(all.slice(0, 5));
     });
 
     it('refuses vectors that cannot be compared, and a k below 1', async () => {
       await add('a', {});
-      const search = (vector: Float32Array, k = 1) => store.search.search({ vector, k });
+      const search = (vector: Float32Array, k = 1) => store.search.search({ space, vector, k });
       await expect(search(Float32Array.of(1, 2))).rejects.toMatchObject({ code: 'embedding_invalid' });
       await expect(search(Float32Array.of(1, NaN, 1, 1))).rejects.toMatchObject({
         code: 'embedding_invalid',

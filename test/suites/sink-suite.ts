@@ -11,12 +11,15 @@ import {
   deleting,
   failing,
   kinds,
+  layout,
+  space,
   storing,
   textsOf,
   touching,
   vectorOf,
   version,
   width,
+  withChunks,
 } from './store-samples.js';
 
 /** What every sink does, whatever it stands on. */
@@ -34,7 +37,7 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
     beforeEach(async () => {
       pipeline = `sink-${count++}`;
       store = await harness.open(pipeline);
-      await store.prepare({ width });
+      await store.prepare(layout);
     }, patience);
 
     const write = (...writes: DocumentWrite[]) => store.sink.write(writes);
@@ -167,7 +170,7 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
           fc.asyncProperty(fc.array(anyWrite, { minLength: 4, maxLength: 14 }), async (writes) => {
             const own = await harness.open(`${pipeline}-run-${run++}`);
             try {
-              await own.prepare({ width });
+              await own.prepare(layout);
               const model = fenceModel();
               for (const one of writes) expect(await own.sink.write([one])).toEqual([model.write(one)]);
               for (const id of ids) {
@@ -218,8 +221,13 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
         const chunks = chunksFor('a', texts, { metadata: { n: 2 } }).map((one, i) =>
           i === 0 ? one : { ...one, vector: undefined },
         );
-        expect(kinds(await write({ ...storing('a', 2, texts), chunks }))).toEqual(['done']);
-        const hits = await store.search.search({ vector: vectorOf('one'), k: 1, filter: { doc: 'a' } });
+        expect(kinds(await write(withChunks(storing('a', 2, texts), chunks)))).toEqual(['done']);
+        const hits = await store.search.search({
+          space,
+          vector: vectorOf('one'),
+          k: 1,
+          filter: { doc: 'a' },
+        });
         expect(hits).toMatchObject([{ text: 'one', ordinal: 1, metadata: { n: 2 } }]);
         expect(hits[0]!.score).toBeCloseTo(1, 5);
       });
@@ -243,8 +251,8 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
       it('knows which chunks it holds', async () => {
         await write(storing('a', 1, ['one', 'two']));
         const [one, two, three] = chunksFor('a', ['one', 'two', 'three']).map(({ chunk }) => chunk.id);
-        expect(await store.sink.heldChunks([three!, two!, one!])).toEqual(new Set([one, two]));
-        expect(await store.sink.heldChunks([])).toEqual(new Set());
+        expect(await store.sink.heldChunks(space, [three!, two!, one!])).toEqual(new Set([one, two]));
+        expect(await store.sink.heldChunks(space, [])).toEqual(new Set());
       });
     });
 
@@ -280,10 +288,10 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
       it('refuses a document with a bad chunk whole, and leaves its old chunks', async () => {
         await write(storing('a', 1, ['one', 'two']));
         const bad = storing('a', 2, ['one', 'three', 'four']);
-        const chunks = bad.chunks.map((one, i) =>
+        const chunks = chunksFor('a', ['one', 'three', 'four']).map((one, i) =>
           i === 2 ? { ...one, vector: Float32Array.of(NaN, 1, 1, 1) } : one,
         );
-        const results = await write({ ...bad, chunks }, storing('b', 1, ['b']));
+        const results = await write(withChunks(bad, chunks), storing('b', 1, ['b']));
         expect(kinds(results)).toEqual(['refused', 'done']);
         expect(await textsOf(store, 'a')).toEqual(['one', 'two']);
         expect(await entry('a')).toMatchObject({ version: version(1) });
@@ -415,7 +423,7 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
 
       it('keeps pipelines apart', async () => {
         const other = await harness.open(`${pipeline}-other`);
-        await other.prepare({ width });
+        await other.prepare(layout);
         await write(storing('a', 5, ['mine']));
         expect(kinds(await other.sink.write([storing('a', 1, ['theirs'])]))).toEqual(['done']);
         expect(kinds(await other.sink.write([deleting('a', 2)]))).toEqual(['done']);

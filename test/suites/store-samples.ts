@@ -1,11 +1,11 @@
 import type {
-  ChunkWrite,
   DeleteWrite,
   FailWrite,
   StoreWrite,
   TouchWrite,
   WriteResult,
 } from '../../src/contracts/sink.js';
+import type { Chunk } from '../../src/elements/chunk.js';
 import type { SearchHit } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
 import { textHash } from '../../src/elements/hash.js';
@@ -15,6 +15,30 @@ import { versionOf, type Version } from '../../src/elements/version.js';
 
 /** Components of the vectors that the suites write. */
 export const width = 4;
+
+/** The one space of a store where a test says nothing of spaces. */
+export const space = '*';
+
+export function layoutOf(components: number) {
+  return { spaces: [{ name: space, width: components }] };
+}
+
+export const layout = layoutOf(width);
+
+/** A chunk and what a test writes beside it: a vector, or none to keep the one that is there. */
+export interface ChunkWrite {
+  readonly chunk: Chunk;
+  readonly vector: Float32Array | undefined;
+}
+
+/** The same write with other chunks. */
+export function withChunks(write: StoreWrite, chunks: readonly ChunkWrite[]): StoreWrite {
+  return {
+    ...write,
+    chunks: chunks.map(({ chunk }) => chunk),
+    spaces: [{ space, vectors: chunks.map(({ vector }) => vector) }],
+  };
+}
 
 export function version(position: number): Version {
   return versionOf(0, BigInt(position));
@@ -72,6 +96,7 @@ export function storing(
   texts: readonly string[],
   parts: WriteParts = {},
 ): StoreWrite {
+  const chunks = chunksFor(documentId, texts, parts);
   return {
     kind: 'store',
     documentId,
@@ -79,7 +104,8 @@ export function storing(
     version: version(position),
     contentHash: parts.contentHash ?? textHash(JSON.stringify(texts)),
     chainDigest: parts.chainDigest ?? 'chain',
-    chunks: chunksFor(documentId, texts, parts),
+    chunks: chunks.map(({ chunk }) => chunk),
+    spaces: [{ space, vectors: chunks.map(({ vector }) => vector) }],
   };
 }
 
@@ -89,7 +115,7 @@ export function touching(
   texts: readonly string[],
   parts: WriteParts = {},
 ): TouchWrite {
-  const { chunks: _, ...rest } = storing(documentId, position, texts, parts);
+  const { chunks: _, spaces: __, ...rest } = storing(documentId, position, texts, parts);
   return { ...rest, kind: 'touch' };
 }
 
@@ -107,7 +133,12 @@ export async function textsOf(store: Store, documentId: string): Promise<string[
 }
 
 export async function chunksOf(store: Store, documentId: string): Promise<SearchHit[]> {
-  const hits = await store.search.search({ vector: vectorOf('any'), k: 10_000, filter: { doc: documentId } });
+  const hits = await store.search.search({
+    space,
+    vector: vectorOf('any'),
+    k: 10_000,
+    filter: { doc: documentId },
+  });
   return hits.filter((hit) => hit.documentId === documentId).sort((a, b) => a.ordinal - b.ordinal);
 }
 

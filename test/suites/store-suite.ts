@@ -3,12 +3,14 @@ import type { Store } from '../../src/contracts/store.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
-import { kinds, storing, textsOf, vectorOf, version, width } from './store-samples.js';
+import { spacesSuite } from './spaces-suite.js';
+import { kinds, layout, layoutOf, space, storing, textsOf, vectorOf, version } from './store-samples.js';
 
 /** All that a store does: sink, search, and what is told here of its layout and its artifacts. */
 export function storeSuite(name: string, openHarness: OpenHarness): void {
   sinkSuite(name, openHarness);
   searchSuite(name, openHarness);
+  spacesSuite(name, openHarness);
 
   describe(`store: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;
@@ -28,9 +30,9 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
     it('reads as empty before it is prepared, and refuses writes', async () => {
       expect(await store.count()).toEqual({ documents: 0, chunks: 0 });
       expect(await store.sink.ledger(['a'])).toEqual(new Map());
-      expect(await store.sink.heldChunks(['6d3b2ad1-a5f0-5f0f-9c0e-6d696c6c7261'])).toEqual(new Set());
+      expect(await store.sink.heldChunks(space, ['6d3b2ad1-a5f0-5f0f-9c0e-6d696c6c7261'])).toEqual(new Set());
       expect(await store.artifacts.read('chain')).toBeUndefined();
-      expect(await store.search.search({ vector: vectorOf('q'), k: 3 })).toEqual([]);
+      expect(await store.search.search({ space, vector: vectorOf('q'), k: 3 })).toEqual([]);
       const scope = { source: 's', prefix: '', except: [], since: version(1) };
       expect(await store.sink.countUnnamed(scope)).toEqual({ stored: 0, unnamed: 0 });
       expect(await store.sink.listUnnamed(scope, undefined, 10)).toEqual([]);
@@ -42,31 +44,31 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
 
     it('is prepared by several at once', async () => {
       const handles = await Promise.all(Array.from({ length: 5 }, () => harness.open(pipeline)));
-      await Promise.all(handles.map((handle) => handle.prepare({ width })));
+      await Promise.all(handles.map((handle) => handle.prepare(layout)));
       expect(kinds(await handles[4]!.sink.write([storing('a', 1, ['one'])]))).toEqual(['done']);
       expect(await textsOf(store, 'a')).toEqual(['one']);
       await Promise.all(handles.map((handle) => handle.close()));
     });
 
     it('refuses another width once it holds vectors, and keeps what it holds', async () => {
-      await store.prepare({ width });
+      await store.prepare(layout);
       await store.sink.write([storing('a', 1, ['one'])]);
       const other = await harness.open(pipeline);
-      await expect(other.prepare({ width: 3 })).rejects.toMatchObject({ code: 'store_layout' });
-      await store.prepare({ width });
+      await expect(other.prepare(layoutOf(3))).rejects.toMatchObject({ code: 'store_layout' });
+      await store.prepare(layout);
       expect(await textsOf(store, 'a')).toEqual(['one']);
       await other.close();
     });
 
     it('is as right after tuning as before', async () => {
-      await store.prepare({ width });
+      await store.prepare(layout);
       await store.sink.write([storing('a', 1, ['one', 'two'])]);
       await store.tune();
       expect(await textsOf(store, 'a')).toEqual(['one', 'two']);
     });
 
     it('remembers the first artifact of a name, also when several insert at once', async () => {
-      await store.prepare({ width });
+      await store.prepare(layout);
       const values = Array.from({ length: 8 }, (_, i) => ({ chain: [i, 'ü', null], nested: { ok: true } }));
       const handles = await Promise.all(values.map(() => harness.open(pipeline)));
       const found = await Promise.all(

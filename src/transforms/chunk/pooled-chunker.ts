@@ -14,6 +14,8 @@ export interface ChunkerOptions {
   /** With sizes that the model can take. */
   readonly chunker: ChunkerSpec;
   readonly tokenizer: TokenizerRef | ByteMeasure;
+  /** Of other models that read the same chunks. */
+  readonly others?: readonly (TokenizerRef | ByteMeasure)[] | undefined;
   /** A model that can be run where texts are chunked. */
   readonly model?:
     { readonly ref: InPlaceModelRef; readonly name: string; readonly width: number } | undefined;
@@ -48,10 +50,11 @@ const charactersAtOnce = 64 * 1024;
 const textsAtOnce = 32;
 
 export function createChunker(options: ChunkerOptions): Chunker {
-  const { chunker, tokenizer, model, pool, clock, signal, report } = options;
+  const { chunker, tokenizer, others, model, pool, clock, signal, report } = options;
   const service = pool.service(new URL('./service.js', import.meta.url), {
     chunker,
     tokenizer,
+    others,
     model: model?.ref,
   } satisfies ChunkServiceOptions);
 

@@ -10,10 +10,13 @@ import { createSplitter, type ChunkerSpec } from './chunker.js';
 import { packIds, type PackedIds } from './packed-ids.js';
 import { countOf, packPassages, type PackedPassages } from './packed-passages.js';
 import type { Passage } from './passage.js';
+import { strictestMeasure } from './strictest-measure.js';
 
 export interface ChunkServiceOptions {
   readonly chunker: ChunkerSpec;
   readonly tokenizer: TokenizerRef | ByteMeasure;
+  /** Of other models that read the same chunks. */
+  readonly others?: readonly (TokenizerRef | ByteMeasure)[] | undefined;
   /** The model, for `chunkAndEmbed`. */
   readonly model?: InPlaceModelRef | undefined;
 }
@@ -31,10 +34,11 @@ export interface EmbeddedTexts extends PackedPassages {
  * can be run in place, at once.
  */
 export async function create(
-  { chunker, tokenizer: ref, model: modelRef }: ChunkServiceOptions,
+  { chunker, tokenizer: ref, others = [], model: modelRef }: ChunkServiceOptions,
   resources: Resources,
 ): Promise<Service> {
   const tokenizer = await loadTokenizer(ref, resources);
+  const more = await Promise.all(others.map((other) => loadTokenizer(other, resources)));
   const model = modelRef && (await openInPlace(modelRef, resources));
   const split = createSplitter(chunker);
 
@@ -44,7 +48,9 @@ export async function create(
       const found = tokenizer.encode(measured);
       // The heading prefixes are measured too.
       if (measured === text) encoding = found;
-      return measureTokens(tokenizer, found);
+      if (more.length === 0) return measureTokens(tokenizer, found);
+      const others = more.map((other) => measureTokens(other, other.encode(measured)));
+      return strictestMeasure([measureTokens(tokenizer, found), ...others]);
     });
     return { passages, encoding: encoding! };
   }

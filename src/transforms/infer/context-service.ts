@@ -3,6 +3,7 @@ import { loadTokenizer } from '../../inference/tokenizer/load-tokenizer.js';
 import { measureTokens } from '../../inference/tokenizer/measure-tokens.js';
 import type { Resources } from '../../inference/workers/resources.js';
 import type { Service } from '../../inference/workers/service.js';
+import { strictestMeasure } from '../chunk/strictest-measure.js';
 import { fitContext, type FittedContext } from './fit-context.js';
 
 export interface ContextServiceOptions {
@@ -33,11 +34,7 @@ export async function create(
   const [first] = tokenizers;
   const measure = (text: string) => {
     const measures = tokenizers.map((tokenizer) => measureTokens(tokenizer, tokenizer.encode(text)));
-    return {
-      tokens: (start: number, end: number) => Math.max(...measures.map((one) => one.tokens(start, end))),
-      fit: (start: number, budget: number, limit: number) =>
-        Math.min(...measures.map((one) => one.fit(start, budget, limit))),
-    };
+    return strictestMeasure(measures);
   };
   return {
     methods: {

@@ -47,6 +47,8 @@ export interface InferStepOptions {
   readonly keyed: boolean;
   readonly route: Router;
   readonly lanes: ReadonlyMap<string, InferLane>;
+  /** Runs the work on a document of so many bytes of text, which counts in the lanes of these models until it ends. */
+  within<T>(models: readonly string[], bytes: number, work: () => Promise<T>): Promise<T>;
   readonly preprocess?: Preprocess | undefined;
   readonly postprocess?: Postprocess | undefined;
 }
@@ -81,13 +83,8 @@ export function createInferStep(options: InferStepOptions): InferStep {
       }),
     );
     enter('infer');
-    const made = await Promise.all(
-      items.map(async (item) => {
-        if (item === undefined) return undefined;
-        return Promise.all(
-          models.map(async (model) => [model, await lanes.get(model)!.infer(item)] as const),
-        );
-      }),
+    const made = await options.within(models, document.text.length * 2, () =>
+      Promise.all(items.map((item) => (item === undefined ? undefined : inferAll(models, item)))),
     );
     enter('postprocess');
     return Promise.all(
@@ -101,6 +98,10 @@ export function createInferStep(options: InferStepOptions): InferStep {
       }),
     );
   };
+
+  async function inferAll(models: readonly string[], item: Json) {
+    return Promise.all(models.map(async (model) => [model, await lanes.get(model)!.infer(item)] as const));
+  }
 
   async function finished(model: string, inference: Inference, subject: InferSubject): Promise<Inference> {
     if (postprocess === undefined) return inference;

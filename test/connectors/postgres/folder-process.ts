@@ -1,6 +1,6 @@
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
-import { storing, textsOf, width } from '../../suites/store-samples.js';
+import { layout, storing, textsOf } from '../../suites/store-samples.js';
 import { testContext } from '../../support/test-context.js';
 
 /** A process of its own on a PGlite folder, told by messages what to do. */
@@ -23,7 +23,7 @@ const store = await createPgliteStore({ path: folder, index: 'off' }, testContex
 async function run(command: FolderCommand): Promise<unknown> {
   switch (command.do) {
     case 'prepare':
-      return store.prepare({ width });
+      return store.prepare(layout);
     case 'write':
       return store.sink.write(
         command.ids.map((id) => storing(id, command.position, [`${id} at ${command.position}`])),

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteResult } from '../../../src/contracts/sink.js';
 import { claimFolder } from '../../../connectors/postgres/owner-claim.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { storing, width } from '../../suites/store-samples.js';
+import { layout, storing } from '../../suites/store-samples.js';
 import { testContext } from '../../support/test-context.js';
 import { patience } from '../../suites/store-harness.js';
 import { startFolderProcess, type FolderProcess } from './start-folder-process.js';
@@ -145,7 +145,7 @@ describe('a PGlite folder', { timeout: patience }, () => {
   it('is made anew when a process died while it made it', async () => {
     await mkdir(join(folder, 'unfinished-123', 'base'), { recursive: true });
     const store = await createPgliteStore({ path: folder, index: 'off' }, testContext('p', '/'));
-    await store.prepare({ width });
+    await store.prepare(layout);
     expect((await store.sink.write([storing('a', 1, ['one'])]))[0]!.kind).toBe('done');
     await store.close();
     expect((await readdir(folder)).sort()).toEqual(['owner', 'pgdata', 'synced-at']);

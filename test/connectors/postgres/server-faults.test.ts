@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
-import { kinds, storing, textsOf, vectorOf, width } from '../../suites/store-samples.js';
+import { kinds, layout, space, storing, textsOf, vectorOf } from '../../suites/store-samples.js';
 import { patience } from '../../suites/store-harness.js';
 import { testContext } from '../../support/test-context.js';
 
@@ -33,7 +33,7 @@ describe('a Postgres store', { timeout: patience }, () => {
 
   it('survives the loss of its idle connections and says so', async () => {
     const { store, context } = await open('idle');
-    await store.prepare({ width });
+    await store.prepare(layout);
     await store.sink.write([storing('a', 1, ['one'])]);
     await server.restart();
     await until(() => context.notices.some(({ code }) => code === 'store_connection_lost'));
@@ -43,7 +43,7 @@ describe('a Postgres store', { timeout: patience }, () => {
 
   it('fails a write with store_unavailable when its connection is cut, and takes it when it comes again', async () => {
     const { store } = await open('cut');
-    await store.prepare({ width });
+    await store.prepare(layout);
     await store.sink.write([storing('a', 1, ['one'])]);
     // Another session holds the document, so the write waits inside its transaction.
     const blocker = new pg.Client({ connectionString: server.url });
@@ -70,7 +70,7 @@ describe('a Postgres store', { timeout: patience }, () => {
 
   it('stops a write that waits when its signal aborts, and the server forgets it', async () => {
     const { store } = await open('abort');
-    await store.prepare({ width });
+    await store.prepare(layout);
     await store.sink.write([storing('a', 1, ['one'])]);
     const blocker = new pg.Client({ connectionString: server.url });
     await blocker.connect();
@@ -96,7 +96,7 @@ describe('a Postgres store', { timeout: patience }, () => {
 
   it('tries again by itself after a deadlock', async () => {
     const { store } = await open('deadlock');
-    await store.prepare({ width });
+    await store.prepare(layout);
     await store.sink.write([storing('a', 1, ['one']), storing('b', 1, ['one'])]);
     // A stranger that locks in the other order than ours, and would rather wait longer than we do.
     const stranger = new pg.Client({ connectionString: server.url });
@@ -144,18 +144,18 @@ describe('a Postgres store', { timeout: patience }, () => {
 
   it('does not take the tables of a newer Millrace', async () => {
     const { store } = await open('newer');
-    await store.prepare({ width });
+    await store.prepare(layout);
     await store.sink.write([storing('a', 1, ['one'])]);
-    await asAdmin("update millrace.layout set version = 2 where pipeline = 'newer'");
+    await asAdmin("update millrace.layout set version = 99 where pipeline = 'newer'");
     const { store: old } = await open('newer');
-    await expect(old.prepare({ width })).rejects.toMatchObject({
+    await expect(old.prepare(layout)).rejects.toMatchObject({
       code: 'store_layout',
       hint: expect.stringContaining('newer'),
     });
-    await expect(old.search.search({ vector: vectorOf('q'), k: 1 })).rejects.toMatchObject({
+    await expect(old.search.search({ space, vector: vectorOf('q'), k: 1 })).rejects.toMatchObject({
       code: 'store_layout',
     });
-    await asAdmin("update millrace.layout set version = 1 where pipeline = 'newer'");
+    await asAdmin("update millrace.layout set version = 2 where pipeline = 'newer'");
   });
 });
 

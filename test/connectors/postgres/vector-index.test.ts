@@ -8,7 +8,7 @@ import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
-import { storing } from '../../suites/store-samples.js';
+import { layoutOf, space, storing } from '../../suites/store-samples.js';
 import { patience } from '../../suites/store-harness.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
 
@@ -61,16 +61,16 @@ describe('the vector index', { timeout: patience }, () => {
   async function checkSearches(store: Store, count: number, width: number): Promise<void> {
     const query = new Float32Array(width);
     query[0] = 1;
-    const nearest = await store.search.search({ vector: query, k: 5 });
+    const nearest = await store.search.search({ space, vector: query, k: 5 });
     expect(nearest.map(({ documentId }) => documentId)[0]).toBe('d-0');
     expect(new Set(nearest.map(({ documentId }) => documentId))).toEqual(
       new Set(['d-0', 'd-1', 'd-2', `d-${count - 1}`, `d-${count - 2}`]),
     );
-    const rare = await store.search.search({ vector: query, k: count / 100, filter: { rare: true } });
+    const rare = await store.search.search({ space, vector: query, k: count / 100, filter: { rare: true } });
     expect(rare).toHaveLength(count / 100);
-    const beyond = await store.search.search({ vector: query, k: count, filter: { rare: true } });
+    const beyond = await store.search.search({ space, vector: query, k: count, filter: { rare: true } });
     expect(beyond).toHaveLength(count / 100);
-    expect(await store.search.search({ vector: query, k: count })).toHaveLength(count);
+    expect(await store.search.search({ space, vector: query, k: count })).toHaveLength(count);
   }
 
   for (const [name, open] of [
@@ -79,7 +79,7 @@ describe('the vector index', { timeout: patience }, () => {
   ] as const)
     it(`is built on ${name} from the configured size, and a filtered search still finds all`, async () => {
       const store = await open('sized', 500);
-      await store.prepare({ width: 8 });
+      await store.prepare(layoutOf(8));
       const writes = circle(600, 8);
       await store.sink.write(writes.slice(0, 499));
       await store.tune();
@@ -90,10 +90,10 @@ describe('the vector index', { timeout: patience }, () => {
       if (name === 'a server') expect(await indexes('sized')).toHaveLength(1);
       await checkSearches(store, 600, 8);
       await store.sink.write([
-        { ...storing('d-0', 2, ['moved'], { vector: circle(600, 8)[300]!.chunks[0]!.vector! }) },
+        { ...storing('d-0', 2, ['moved'], { vector: circle(600, 8)[300]!.spaces[0]!.vectors[0]! }) },
       ]);
       const query = Float32Array.of(1, 0, 0, 0, 0, 0, 0, 0);
-      const [first] = await store.search.search({ vector: query, k: 1 });
+      const [first] = await store.search.search({ space, vector: query, k: 1 });
       expect(['d-1', 'd-599']).toContain(first!.documentId);
     });
 
@@ -104,7 +104,7 @@ describe('the vector index', { timeout: patience }, () => {
 
   it('is built in half precision for vectors of more than 2,000 components', async () => {
     const store = await onServer('wide', 100);
-    await store.prepare({ width: 3072 });
+    await store.prepare(layoutOf(3072));
     await store.sink.write(circle(200, 3072));
     await store.tune();
     const [index] = await indexes('wide');
@@ -114,10 +114,10 @@ describe('the vector index', { timeout: patience }, () => {
 
   it('is refused before anything is made when vectors are too wide for it', async () => {
     const store = await onServer('too-wide', 100, 'untouched');
-    await expect(store.prepare({ width: 4096 })).rejects.toMatchObject({ code: 'config_invalid' });
-    await expect(store.prepare({ width: 20_000 })).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(store.prepare(layoutOf(4096))).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(store.prepare(layoutOf(20_000))).rejects.toMatchObject({ code: 'config_invalid' });
     const other = await onServer('too-wide', 'auto', 'untouched');
-    await expect(other.prepare({ width: 20_000 })).rejects.toMatchObject({ code: 'store_layout' });
+    await expect(other.prepare(layoutOf(20_000))).rejects.toMatchObject({ code: 'store_layout' });
     expect(await onAdmin("select from information_schema.schemata where schema_name = 'untouched'")).toEqual(
       [],
     );
@@ -126,7 +126,7 @@ describe('the vector index', { timeout: patience }, () => {
   it('is left out, with a notice, where nobody asked for it by number', async () => {
     const context: TestContext = testContext('auto-wide');
     const store = await onServer('auto-wide', 'auto', 'millrace', context);
-    await store.prepare({ width: 4096 });
+    await store.prepare(layoutOf(4096));
     expect(context.notices).toMatchObject([{ level: 'warn', code: 'store_not_indexable' }]);
     await store.sink.write(circle(100, 4096));
     await store.tune();
@@ -135,7 +135,7 @@ describe('the vector index', { timeout: patience }, () => {
 
   it('is not built when it is off', async () => {
     const store = await onServer('none', 'off');
-    await store.prepare({ width: 8 });
+    await store.prepare(layoutOf(8));
     await store.sink.write(circle(600, 8));
     await store.tune();
     expect(await indexes('none')).toEqual([]);

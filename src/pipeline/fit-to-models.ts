@@ -6,16 +6,17 @@ import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 import { resolveLimits, type LimitOptions } from '../transforms/chunk/limits.js';
 
 /**
- * The chunker with all its sizes written out and within what the model reads, so that nothing is ever truncated in
+ * The chunker with all its sizes written out and within what the smallest of the models reads, so that nothing is ever truncated in
  * silence. A larger `maxTokens` is lowered, and said.
  * @param reserved tokens that contexts may take
  */
-export function fitToModel(
+export function fitToModels(
   chunker: ChunkerSpec,
-  model: EmbeddingModel,
+  models: readonly EmbeddingModel[],
   report: Report,
   reserved = 0,
 ): ChunkerSpec {
+  const model = models.reduce((least, one) => (one.maxTokens < least.maxTokens ? one : least));
   const most = model.maxTokens - reserved;
   if (most < 1)
     throw new MillraceError(
