@@ -85,7 +85,7 @@ async function* compare(
     unit: 'of the bare workers',
     better: 'higher',
   };
-  for (const rival of rivals)
+  for (const rival of rivals) {
     yield {
       name: `${name}/over-${rival}`,
       value: ratios(({ ms }) => ms[0]!, results[rival], 0),
@@ -93,6 +93,13 @@ async function* compare(
       ...(set === 'mixed' && { bar: 3 }),
       better: 'higher',
     };
+    yield {
+      name: `${name}/over-${rival}/processor-time`,
+      value: ratios(({ cpuMs }) => cpuMs[0]!, results[rival], 0),
+      unit: 'times',
+      better: 'higher',
+    };
+  }
   yield {
     name: `${name}/padding`,
     value: rounded(median(results.engine.map(({ waste }) => waste))),

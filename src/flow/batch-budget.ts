@@ -1,3 +1,4 @@
+import { median } from './median.js';
 import { SizeTrial } from './size-trial.js';
 
 export interface BatchBudgetOptions {
@@ -23,16 +24,22 @@ const recentBatches = 11;
 /** A batch filled to this share of its budget counts as full: what a smaller one takes is mostly fixed cost. */
 const fullShare = 0.75;
 /** A batch this many times slower than usual stood still, and tells nothing of sizes; so many in a row do. */
-const stall = { factor: 20, inRow: 5 };
+const stall = { factor: 20, inRow: 7 };
+/** A batch at less than this share of the usual rate is bad news. */
+const badNews = 2 / 3;
+/** The most that a budget grows from what was served already. */
+const growth = 1.25;
+/** Full batches until a little more than what last ran out of memory is risked again. */
+const memoryBatches = 128;
 
 /**
- * How much a batch should hold, found from the time that batches take. Two rules:
+ * How much a batch should hold, found from the time that batches take.
  *
- * - Throughput: larger and smaller sizes are tried by turns with the present one, and taken when they are faster.
- * - Latency: with a target L, a batch of cost c that took t allows c L / t. Where t = a + b c with a, b >= 0, that never
- *   oversteps the ideal (L - a) / b from below, comes nearer with each batch, and lands on it at once where a = 0. The
- *   median over recent batches counts, and the last one alone when it allows less: bad news is believed at once, and
- *   forgotten with the next good batch.
+ * - With a latency target L it is the most that keeps to it: a batch of cost c that took t allows c L / t. Where
+ *   t = a + b c with a, b >= 0, that never oversteps the ideal (L - a) / b from below, comes nearer with each batch, and
+ *   lands on it at once where a = 0. The median over recent batches counts; a last one that was much slower counts alone:
+ *   bad news is believed at once, and forgotten with the next good batch.
+ * - Without one it is what gives the highest throughput: see `SizeTrial`.
  */
 export class BatchBudget {
   readonly #options: BatchBudgetOptions;
@@ -41,45 +48,52 @@ export class BatchBudget {
   readonly #rates: number[] = [];
   #lastRate = Infinity;
   #stalls = 0;
+  /** The largest that was served. */
+  #served: number;
+  /** What memory has room for, as far as is known. */
+  #memory = Infinity;
+  #sinceMemory = 0;
 
   constructor(options: BatchBudgetOptions) {
     this.#options = options;
     this.#trial = new SizeTrial(options.start);
+    this.#served = options.start / growth;
   }
 
   /** The budget of the next batch. */
   next(): number {
-    const { min } = this.#options;
-    return Math.max(min, this.#trial.next(min, Math.max(min, this.#cap())));
+    const { min, max, latencyMs } = this.#options;
+    const most = Math.max(min, Math.min(max, this.#memory));
+    if (latencyMs === undefined) return this.#trial.next(min, most);
+    return Math.max(min, Math.min(most, Math.ceil(this.#served * growth), this.#allowedBy(latencyMs)));
   }
 
   served({ limit, cost, ms }: ServedBatch): void {
     const rate = cost / Math.max(ms, 0.001);
     const full = cost >= limit * fullShare;
     if (!full && ms <= (this.#options.latencyMs ?? Infinity)) return;
-    if (rate * stall.factor >= usual(this.#rates)) this.#stalls = 0;
+    if (rate * stall.factor >= median(this.#rates)) this.#stalls = 0;
     else if (++this.#stalls < stall.inRow) return;
     else this.#rates.length = 0;
     this.#rates.push(rate);
     if (this.#rates.length > recentBatches) this.#rates.shift();
     this.#lastRate = rate;
-    if (full) this.#trial.served(limit, rate);
+    if (!full) return;
+    this.#served = Math.max(this.#served, limit);
+    this.#trial.served(limit, rate);
+    if (++this.#sinceMemory % memoryBatches === 0) this.#memory = Math.ceil(this.#memory * growth);
   }
 
-  /** Halves the budget: a batch of this cost did not fit into memory. */
+  /** Goes to half of a cost that did not fit into memory, once for all batches that show it. */
   outOfMemory(cost: number): void {
-    this.#trial.tooLarge(cost, this.#options.min);
+    this.#memory = Math.min(this.#memory, Math.floor(cost / 2));
+    this.#sinceMemory = 0;
   }
 
-  #cap(): number {
-    const { max, latencyMs } = this.#options;
-    if (latencyMs === undefined || this.#rates.length === 0) return max;
-    return Math.min(max, Math.floor(latencyMs * Math.min(usual(this.#rates), this.#lastRate)));
+  #allowedBy(latencyMs: number): number {
+    if (this.#rates.length === 0) return Infinity;
+    const usual = median(this.#rates);
+    const rate = this.#lastRate < usual * badNews ? this.#lastRate : usual;
+    return Math.floor(latencyMs * rate);
   }
-}
-
-/** The median; of none, 0. */
-function usual(rates: readonly number[]): number {
-  if (rates.length === 0) return 0;
-  return [...rates].sort((a, b) => a - b)[rates.length >> 1]!;
 }

@@ -1,9 +1,11 @@
+import { median } from './median.js';
+
 /** From one size to the next. */
 const step = 1.25;
-/** Full batches of each of the two sizes of a trial. */
-const samples = 7;
-/** How many times as fast another size must be to be taken. */
-const gain = 1.03;
+/** Full batches of each of the two sizes of a trial: at least, and at most while noise leaves it open. */
+const samples = { least: 7, most: 31 };
+/** How much faster another size must be to be taken. */
+const gain = 0.03;
 /** Batches between two trials: at first, and at most. It doubles while trials change nothing. */
 const rest = { first: 16, most: 256 };
 
@@ -14,8 +16,9 @@ interface Trial {
 
 /**
  * Looks for the batch size of the highest throughput in small steps. A larger or smaller size is tried by turns with the
- * present one, so that what else changes meanwhile (other texts, a busy machine) meets both; medians decide. The last
- * winning direction is tried first; when neither direction wins, the next trial waits, twice as long each time.
+ * present one, so that what else changes meanwhile (other texts, a busy machine) meets both; medians decide, and only by
+ * more than twice their standard error. The last winning direction is tried first; when neither direction wins, the next
+ * trial waits, twice as long each time.
  */
 export class SizeTrial {
   #present: number;
@@ -25,19 +28,17 @@ export class SizeTrial {
   #lost = 0;
   #resting = 0;
   #pause = rest.first;
-  /** A size that did not fit into memory; sizes near it are not tried again until this is forgotten. */
-  #tooLarge = Infinity;
 
   constructor(start: number) {
     this.#present = start;
   }
 
-  /** The size of the next batch, at most `cap`. */
-  next(min: number, cap: number): number {
-    if (this.#trial === undefined && this.#resting <= 0) this.#begin(min, cap);
+  /** The size of the next batch, at most `most`. */
+  next(least: number, most: number): number {
+    if (this.#trial === undefined && this.#resting <= 0) this.#begin(least, most);
     const size = this.#trial?.size ?? this.#present;
     this.#turn = !this.#turn;
-    return Math.min(cap, this.#turn ? size : this.#present);
+    return Math.min(most, this.#turn ? size : this.#present);
   }
 
   /** @param rate cost a ms of a full batch that `next` gave this size */
@@ -49,31 +50,26 @@ export class SizeTrial {
     const { rates, size: tried } = this.#trial;
     if (size === tried) rates.tried.push(rate);
     else if (size === this.#present) rates.present.push(rate);
-    if (rates.tried.length < samples || rates.present.length < samples) return;
-    const faster = median(rates.tried) / median(rates.present);
+    const count = Math.min(rates.tried.length, rates.present.length);
+    if (count < samples.least) return;
+    const faster = median(rates.tried) / median(rates.present) - 1;
+    const doubt = 2 * Math.hypot(errorOf(rates.tried), errorOf(rates.present));
+    const open = Math.abs(faster) < Math.max(gain, doubt);
+    if (open && doubt > gain && count < samples.most) return;
     this.#trial = undefined;
-    if (faster < gain) return this.#turnRound();
+    if (open || faster < 0) return this.#turnRound();
     this.#present = tried;
     this.#lost = 0;
     this.#pause = rest.first;
   }
 
-  /** Goes to half of a size that did not fit into memory, once for all batches that show it. */
-  tooLarge(size: number, min: number): void {
-    this.#trial = undefined;
-    this.#resting = this.#pause;
-    this.#tooLarge = Math.min(this.#tooLarge, size);
-    this.#present = Math.max(min, Math.min(this.#present, Math.floor(size / 2)));
-  }
-
-  #begin(min: number, cap: number): void {
-    // A size that the cap has cut below is not the present one any more.
-    const present = Math.min(this.#present, cap);
+  #begin(least: number, most: number): void {
     const size =
       this.#direction === 'up'
-        ? Math.min(cap, Math.max(present + 1, Math.round(present * step)))
-        : Math.max(min, Math.min(present - 1, Math.round(present / step)));
-    if (present < this.#present || size === present || size * step > this.#tooLarge) this.#turnRound();
+        ? Math.min(most, Math.max(this.#present + 1, Math.round(this.#present * step)))
+        : Math.max(least, Math.min(this.#present - 1, Math.round(this.#present / step)));
+    // While there is room for less than the present size there is nothing to compare.
+    if (most < this.#present || size === this.#present) this.#turnRound();
     else this.#trial = { size, rates: { present: [], tried: [] } };
   }
 
@@ -83,11 +79,13 @@ export class SizeTrial {
     if (this.#lost < 2) return;
     this.#lost = 0;
     this.#resting = this.#pause;
-    if (this.#pause === rest.most) this.#tooLarge *= step;
     this.#pause = Math.min(rest.most, this.#pause * 2);
   }
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+/** Relative standard error of the median: 1.25 times that of the mean, the spread taken from the median deviation. */
+function errorOf(rates: readonly number[]): number {
+  const middle = median(rates);
+  const spread = 1.4826 * median(rates.map((rate) => Math.abs(rate - middle)));
+  return (1.25 * spread) / middle / Math.sqrt(rates.length);
 }

@@ -59,7 +59,9 @@ interface Kind<Model, Sample> {
 
 export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Models {
   const { clock, report, releasers } = context;
-  const signal = stop.draining;
+  const over = new AbortController();
+  /** Ends loads and exchanges that are under way. */
+  const signal = AbortSignal.any([stop.draining, over.signal]);
   const { maxBytes, maxLoaded } = spec.models;
   const manager = createModelManager({ maxBytes, maxModels: maxLoaded });
   releasers.push(() => manager.close());
@@ -104,7 +106,10 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
       signal,
     });
     lives.set(name, live);
-    releasers.push(() => live.close());
+    releasers.push(() => {
+      over.abort(new MillraceError('aborted', 'The run is over.'));
+      return live.close();
+    });
     const { model, revision } = kind;
     targets.push(
       await createModelTarget({

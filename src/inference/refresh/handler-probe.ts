@@ -9,7 +9,7 @@ interface Sample<Result> {
 
 /**
  * Judges a handler by fixed items: one result each, an error only where the old model gave one too (not every task reads
- * every item), all of the model that it says it is.
+ * every item), every number in them finite, all of the model that it says it is.
  * @throws MillraceError `probe_failed`
  */
 export function handlerProbe<Item, Result>(
@@ -24,11 +24,19 @@ export function handlerProbe<Item, Result>(
     judge({ results }, old) {
       if (results.length !== items.length)
         throw failed(`it gave ${results.length} results for ${items.length} items`);
-      for (const [at, result] of results.entries())
-        if (result instanceof Error && !(old.results[at] instanceof Error))
-          throw failed(result.message, result);
+      for (const [at, result] of results.entries()) {
+        if (result instanceof Error) {
+          if (!(old.results[at] instanceof Error)) throw failed(result.message, result);
+        } else if (!isFinite(result)) throw failed('a result holds a number that is not finite');
+      }
     },
   };
+}
+
+/** Of all numbers in it, however deep. */
+function isFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isFinite);
 }
 
 function failed(what: string, cause?: unknown): MillraceError {
