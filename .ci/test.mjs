@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -24,6 +24,13 @@ const services = {
     ),
     install: 'sh test/support/services/install-postgres.sh',
     tests: ['dist/test/connectors/postgres/postgres-*.test.js'],
+  },
+  redis: {
+    present: (process.env.PATH ?? '')
+      .split(delimiter)
+      .some((folder) => existsSync(join(folder, 'redis-server'))),
+    install: 'apt-get install redis-server',
+    tests: ['dist/test/connectors/redis/redis-*.test.js'],
   },
   minilm: {
     present:

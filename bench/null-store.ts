@@ -13,7 +13,11 @@ export function createNullStore(): Store {
       listUnnamed: async () => [],
     },
     search: { search: async () => [] },
-    artifacts: { read: async () => undefined, insert: async (_name, value) => value },
+    artifacts: {
+      read: async () => undefined,
+      insert: async (_name, value) => value,
+      replace: async () => true,
+    },
     prepare: async () => undefined,
     tune: async () => undefined,
     count: async () => ({ documents: 0, chunks: 0 }),

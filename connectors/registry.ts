@@ -1,6 +1,7 @@
 import type { Connector } from '../src/contracts/connector.js';
 import { files } from './files/connector.js';
 import { pglite, postgres } from './postgres/connector.js';
+import { redis } from './redis/connector.js';
 
 /** Every connector by the name that a configuration calls it. Code and drivers of a role are loaded when it is used. */
-export const connectors: { readonly [name: string]: Connector } = { files, pglite, postgres };
+export const connectors: { readonly [name: string]: Connector } = { files, pglite, postgres, redis };

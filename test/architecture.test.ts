@@ -20,7 +20,8 @@ const order = [
 ];
 const rank = new Map(order.flatMap((rooms, at) => rooms.map((room) => [room, at] as const)));
 const connectorsMaySee = new Set(['errors', 'elements', 'contracts']);
-const mayBeNamedByConnectors = /^(node:|zod$|pg$|pgvector|pg-copy-streams|@electric-sql\/|picomatch$)/;
+const mayBeNamedByConnectors =
+  /^(node:|zod$|pg$|pgvector|pg-copy-streams|ioredis$|@electric-sql\/|picomatch$)/;
 
 interface Import {
   readonly from: string;

@@ -31,5 +31,22 @@ export function sqlArtifacts(connection: SqlConnection, names: TableNames, pipel
       ]);
       return results.at(-1)![0]!['value'] as Json;
     },
+    replace: async (name, expected, value) => {
+      const key = [pipeline, name, JSON.stringify(value)];
+      const statement: SqlStatement =
+        expected === undefined
+          ? {
+              text: `insert into ${names.artifacts} (pipeline, name, value) values ($1, $2, $3::json)
+                on conflict do nothing returning 1 as done`,
+              values: key,
+            }
+          : {
+              text: `update ${names.artifacts} set value = $3::json
+                where pipeline = $1 and name = $2 and value::jsonb = $4::jsonb returning 1 as done`,
+              values: [...key, JSON.stringify(expected)],
+            };
+      const [rows] = await connection.transaction([statement]);
+      return rows!.length > 0;
+    },
   };
 }

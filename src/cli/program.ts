@@ -43,6 +43,7 @@ export function createProgram(
 
   add(program, 'run <config>', 'bring the source into the store')
     .option('--watch', 'go on, and follow changes, until stopped')
+    .option('--until-idle', 'end once all there is for now is done: for sources without an end (streams)')
     .option('--allow-mass-deletion', 'delete however many documents are gone from the source')
     .action((config: string, flags: RunFlags) => call(commands.run(context, config, flags)));
 

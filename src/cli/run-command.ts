@@ -8,6 +8,7 @@ import { plainEvent } from './plain-event.js';
 
 export interface RunFlags {
   readonly watch?: boolean;
+  readonly untilIdle?: boolean;
   readonly allowMassDeletion?: boolean;
 }
 
@@ -26,7 +27,8 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
   try {
     const summary = await runPipeline(spec, {
       connectors,
-      watch: flags.watch ?? false,
+      ...(flags.watch === true && { watch: true }),
+      ...(flags.untilIdle === true && { watch: false }),
       allowMassDeletion: flags.allowMassDeletion ?? false,
       signal: stop.drain,
       abort: stop.abort,

@@ -1,5 +1,6 @@
 import type { Outcome } from '../elements/outcome.js';
 import type { SourceElement } from '../elements/document.js';
+import type { Json } from '../elements/metadata.js';
 import type { Version } from '../elements/version.js';
 import type { ConnectorContext } from './context.js';
 
@@ -21,12 +22,25 @@ export interface SourceContext {
   observe(documentIds: readonly string[]): Promise<readonly Version[]>;
   /** Now, for the beginning of a pass: not above any version that `observe` gives from here on. */
   passStart(): Promise<Version>;
+  /** What the source remembers in the store, from run to run and for all processes that read it. */
+  readonly state: SourceState;
+}
+
+/** A small value of a source's own, kept beside the documents that came of it. */
+export interface SourceState {
+  read(): Promise<Json | undefined>;
+  /** Replaces what is there if it still equals `expected`, by value. @returns whether it did */
+  replace(expected: Json | undefined, value: Json): Promise<boolean>;
 }
 
 /** Where documents come from. */
 export interface Source {
   /** Owner of the documents in the ledger: stable across restarts, unique within a store. */
   readonly name: string;
+  /** It has no end of its own: it is read on and on unless a run is told to end once it has caught up. */
+  readonly endless?: boolean;
+  /** Looks whether it can be read, for one whose reading leaves marks. Changes nothing. @returns what is there, for people */
+  readonly probe?: () => Promise<string>;
   /**
    * Called once. Pulled only while there is room for more, so a source never buffers beyond one delivery. A throw stops
    * the run and settles nothing more. Resources are released when the iterator is returned.
@@ -34,7 +48,7 @@ export interface Source {
   deliveries(context: SourceContext): AsyncIterable<Delivery>;
 }
 
-export type Delivery = ElementsDelivery | PassComplete;
+export type Delivery = ElementsDelivery | PassComplete | CaughtUp;
 
 export interface ElementsDelivery {
   readonly kind: 'elements';
@@ -53,6 +67,11 @@ export interface ElementsDelivery {
 export interface PassComplete {
   readonly kind: 'complete';
   readonly scope: PassScope;
+}
+
+/** A source without passes has handed over all there is for now. */
+export interface CaughtUp {
+  readonly kind: 'caught-up';
 }
 
 export interface PassScope {

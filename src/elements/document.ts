@@ -26,6 +26,8 @@ export interface Unreadable {
   readonly id: string;
   readonly version: Version;
   readonly error: MillraceError;
+  /** What there is of it all the same, so that it can be replayed when its source no longer has it. */
+  readonly content?: Pick<Document, 'text' | 'metadata'>;
 }
 
 /** What a source hands over. */

@@ -39,6 +39,8 @@ export const errorCodes = [
   'item_malformed',
   /** One item, or its chunks, is over the configured cap. */
   'item_too_large',
+  /** One item ended every process that worked on it. */
+  'item_hopeless',
   /** Far more documents vanished at once than is plausible. */
   'mass_deletion',
   /** A function or look-up of the chain failed for this document. */

@@ -37,6 +37,7 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   item_unreadable: fail,
   item_malformed: fail,
   item_too_large: fail,
+  item_hopeless: fail,
   mass_deletion: stop,
   transform_failed: fail,
   route_unknown: fail,

@@ -128,8 +128,9 @@ async function mark(
 }
 
 function failedElement(element: SourceElement): FailedElement {
-  if (element.kind !== 'document') return { kind: element.kind };
-  return { kind: 'document', text: element.text, metadata: element.metadata };
+  const content = element.kind === 'unreadable' ? element.content : element;
+  if (content === undefined || !('text' in content)) return { kind: element.kind };
+  return { kind: 'document', text: content.text, metadata: content.metadata };
 }
 
 function keyOf({ id, version }: SourceElement) {

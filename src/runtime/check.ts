@@ -109,6 +109,7 @@ async function look(part: Finding['part'], work: () => Promise<string>): Promise
 /** The first delivery tells whether the source can be read. Nothing of it is settled. */
 async function checkSource(spec: PipelineSpec, context: OpenContext): Promise<string> {
   const source = await openSource(spec, context);
+  if (source.probe !== undefined) return `"${source.name}" can be read: ${await source.probe()}`;
   const stop = new AbortController();
   const first = versionOf(0, 0n);
   const deliveries = source.deliveries({
@@ -118,6 +119,7 @@ async function checkSource(spec: PipelineSpec, context: OpenContext): Promise<st
     allowMassDeletion: false,
     passStart: async () => first,
     observe: async (ids) => ids.map(() => first),
+    state: { read: async () => undefined, replace: async () => true },
   });
   for await (const delivery of deliveries) {
     stop.abort();

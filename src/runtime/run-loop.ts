@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { FailedStore } from '../contracts/failed-store.js';
 import type { Sink } from '../contracts/sink.js';
-import type { Delivery, ElementsDelivery, PassScope, Source } from '../contracts/source.js';
+import type { Delivery, ElementsDelivery, PassScope, Source, SourceState } from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -24,6 +24,8 @@ export interface RunLoopOptions {
   readonly chain: Chain;
   readonly sink: Sink;
   readonly failed: FailedStore;
+  /** What the source remembers. */
+  readonly state: SourceState;
   /** Keeps what is under way within bounds. */
   readonly admission: Admission;
   readonly limits: DocumentCaps & { readonly maxItemBytes: number };
@@ -98,6 +100,7 @@ class Loop {
       maxItemBytes: limits.maxItemBytes,
       allowMassDeletion,
       ...this.#versions,
+      state: this.#options.state,
     };
     try {
       for await (const delivery of source.deliveries(context)) {
@@ -117,7 +120,7 @@ class Loop {
     }
     await Promise.all(this.#underWay);
     if (this.#options.stop.draining.aborted) return;
-    await this.#sweep(delivery.scope);
+    if (delivery.kind === 'complete') await this.#sweep(delivery.scope);
     if (!watch) return;
     await this.#options.tune();
     report({ type: 'caught-up' });

@@ -22,12 +22,13 @@ import { openModels } from './open-models.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { runLoop } from './run-loop.js';
+import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
 
 export interface RunOptions {
   readonly connectors: Connectors;
-  /** Go on after the source was read to its end, until stopped. Default false. */
+  /** Go on after the source was read to its end, until stopped. Default: only where the source has no end (a stream). */
   readonly watch?: boolean;
   /** Delete however many documents vanished at once. Default false. */
   readonly allowMassDeletion?: boolean;
@@ -51,7 +52,7 @@ const startTries = 6;
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
  */
 export async function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
-  const { connectors, watch = false, allowMassDeletion = false, onEvent: report = () => undefined } = options;
+  const { connectors, allowMassDeletion = false, onEvent: report = () => undefined } = options;
   const clock = options.clock ?? systemClock;
   const stop = new Stop(clock);
   const began = clock.now();
@@ -71,6 +72,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const store = await openStore(spec, context);
     const failed = await openFailedStore(spec, context);
     const source = options.source ?? (await openSource(spec, context));
+    const watch = options.watch ?? source.endless ?? false;
     const pool = openPool(spec, context);
     const models = openModels({ spec, pool, context, stop });
     const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
@@ -136,6 +138,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
+      state: sourceState(store.artifacts, source.name),
       failed,
       admission,
       limits,

@@ -56,7 +56,11 @@ describe('a configuration that is wrong is refused with the path to the key, wha
       'name: a\nsource: { files: {} }\n',
       ['source.files.root: missing; expected string', 'Folder to read.'],
     ],
-    ['a missing source', 'name: a\n', ['source: missing; expected object']],
+    [
+      'a missing source',
+      'name: a\n',
+      ['source: expected exactly one of "files", "redis", with its settings under it'],
+    ],
     [
       'two connectors',
       `${start}sink: { pglite: {}, postgres: { url: x } }\n`,
@@ -65,7 +69,7 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a connector that cannot play the part',
       'name: a\nsource: { pglite: {} }\n',
-      ['source.pglite: unknown key. Known here: files.'],
+      ['source: expected exactly one of "files", "redis", with its settings under it'],
     ],
     [
       'a step that is misspelt',

@@ -30,7 +30,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
       const seen = new Map<string, string>();
       let elements = 0;
       for await (const delivery of source.deliveries(new LedgerDouble().context(now, context))) {
-        if (delivery.kind === 'complete') continue;
+        if (delivery.kind !== 'elements') continue;
         expect(delivery.elements.length).toBeGreaterThan(0);
         for (const element of delivery.elements) {
           if (element.kind !== 'document') throw new Error(`${element.id} is ${element.kind}`);
@@ -68,7 +68,7 @@ export function sourceSuite(name: string, { fill }: SourceSuite): void {
       const { source, context } = await fill(someDocuments(many));
       let last = 0;
       for await (const delivery of source.deliveries(new LedgerDouble().context(now, context))) {
-        if (delivery.kind === 'complete' || delivery.progress === undefined) continue;
+        if (delivery.kind !== 'elements' || delivery.progress === undefined) continue;
         expect(delivery.progress).toBeGreaterThanOrEqual(last);
         expect(delivery.progress).toBeLessThanOrEqual(1);
         last = delivery.progress;
@@ -162,7 +162,7 @@ async function settle(delivery: ElementsDelivery): Promise<void> {
 async function everything(source: Source, context: SourceContext): Promise<[string, string][]> {
   const all: [string, string][] = [];
   for await (const delivery of source.deliveries(context)) {
-    if (delivery.kind === 'complete') continue;
+    if (delivery.kind !== 'elements') continue;
     for (const element of delivery.elements)
       if (element.kind === 'document') all.push([element.id, element.text]);
     await settle(delivery);

@@ -67,6 +67,19 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
       expect(await textsOf(store, 'a')).toEqual(['one', 'two']);
     });
 
+    it('replaces an artifact only where it still is what was expected, whatever the order of its keys', async () => {
+      await store.prepare(layout);
+      const { artifacts } = store;
+      expect(await artifacts.replace('place', undefined, { a: 1, b: 2 })).toBe(true);
+      expect(await artifacts.replace('place', undefined, { a: 9 })).toBe(false);
+      expect(await artifacts.replace('place', { a: 1 }, { a: 9 })).toBe(false);
+      expect(await artifacts.read('place')).toEqual({ a: 1, b: 2 });
+      expect(await artifacts.replace('place', { b: 2, a: 1 }, { a: 3 })).toBe(true);
+      expect(await artifacts.read('place')).toEqual({ a: 3 });
+      expect(await artifacts.replace('never', { a: 1 }, { a: 2 })).toBe(false);
+      expect(await artifacts.read('never')).toBeUndefined();
+    });
+
     it('remembers the first artifact of a name, also when several insert at once', async () => {
       await store.prepare(layout);
       const values = Array.from({ length: 8 }, (_, i) => ({ chain: [i, 'ü', null], nested: { ok: true } }));

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../src/contracts/context.js';
-import type { Delivery, SourceContext } from '../../src/contracts/source.js';
+import type { Delivery, SourceContext, SourceState } from '../../src/contracts/source.js';
+import type { Json } from '../../src/elements/metadata.js';
 import type { Outcome } from '../../src/elements/outcome.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { contentHash } from '../../src/elements/hash.js';
@@ -15,6 +17,7 @@ interface Row {
 /** What a store and a run do with deliveries, in a map: the fence, the versions of a state source, and the sweep. */
 export class LedgerDouble {
   readonly rows = new Map<string, Row>();
+  readonly state = memoryState();
   /** Of the last whole pass: what it did not name and nobody knows is gone below this. */
   #floor: Version | undefined;
 
@@ -34,12 +37,14 @@ export class LedgerDouble {
       allowMassDeletion: false,
       observe: (ids) => Promise.resolve(this.observe(ids, clock.now())),
       passStart: () => Promise.resolve(versionOf(0, BigInt(clock.now()))),
+      state: this.state,
       ...parts,
     };
   }
 
   /** Applies a delivery and settles it. @returns one outcome an element, or the ids that a pass swept */
   async apply(delivery: Delivery): Promise<readonly (Outcome | string)[]> {
+    if (delivery.kind === 'caught-up') return [];
     if (delivery.kind === 'complete') {
       const { prefix, except, since } = delivery.scope;
       if (prefix === '') this.#floor = laterVersion(this.#floor, since);
@@ -87,4 +92,16 @@ export class LedgerDouble {
         return element satisfies never;
     }
   }
+}
+
+function memoryState(): SourceState {
+  let held: Json | undefined;
+  return {
+    read: () => Promise.resolve(held),
+    replace: (expected, value) => {
+      if (!isDeepStrictEqual(held, expected)) return Promise.resolve(false);
+      held = value;
+      return Promise.resolve(true);
+    },
+  };
 }

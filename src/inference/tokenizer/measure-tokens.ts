@@ -9,7 +9,9 @@ import { tokenKind, type Encoding, type Tokenizer } from './tokenizer.js';
  */
 export function measureTokens(tokenizer: Tokenizer, encoding: Encoding): TokenMeasure {
   const { text, starts, ends, kinds } = encoding;
-  const before = costsBefore(encoding);
+  // Where every token costs one, as nearly everywhere, what the tokens before one cost is its index.
+  const before = kinds.includes(tokenKind.overlong) ? costsBefore(encoding) : undefined;
+  const costBefore = (token: number) => (before === undefined ? token : before[token]!);
 
   /** Cost of a part of one word. */
   function partCost(start: number, end: number): number {
@@ -22,7 +24,7 @@ export function measureTokens(tokenizer: Tokenizer, encoding: Encoding): TokenMe
 
   function tokens(start: number, end: number): number {
     const { first, past, leftEnd, rightStart } = tokenRange(encoding, start, end);
-    return partCost(start, leftEnd) + before[past]! - before[first]! + partCost(rightStart, end);
+    return partCost(start, leftEnd) + costBefore(past) - costBefore(first) + partCost(rightStart, end);
   }
 
   /** The furthest end, found from above, in a word from `from` on that is too dear as a whole. */
@@ -40,11 +42,11 @@ export function measureTokens(tokenizer: Tokenizer, encoding: Encoding): TokenMe
     if (start >= limit) return start;
     const { first, leftEnd, past: whole, rightStart } = tokenRange(encoding, start, limit);
     const left = partCost(start, leftEnd);
-    const inner = left + before[whole]! - before[first]!;
+    const inner = left + costBefore(whole) - costBefore(first);
     if (inner <= budget && inner + partCost(rightStart, limit) <= budget) return limit;
     if (left > budget) return fitInside(start, start, budget, leftEnd);
-    const most = before[first]! + budget - left;
-    let past = Math.min(whole, lastAtMost(before, most));
+    const most = costBefore(first) + budget - left;
+    let past = Math.min(whole, before === undefined ? most : lastAtMost(before, most));
     // Tokens that share a character or a segment stay together.
     while (past > first && kinds[past] === tokenKind.inside && ends[past - 1]! > starts[past]!) past--;
     if (past > first || left > 0) return Math.min(limit, starts[past] ?? limit);

@@ -45,7 +45,7 @@ export async function readOnce(
   const completes: PassComplete[] = [];
   for await (const delivery of source.deliveries(context))
     if (delivery.kind === 'complete') completes.push(delivery);
-    else elements.push(...delivery.elements);
+    else if (delivery.kind === 'elements') elements.push(...delivery.elements);
   return { elements, completes, notices, found: foundIn(elements) };
 }
 

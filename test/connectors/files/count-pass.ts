@@ -1,3 +1,4 @@
+import { LedgerDouble } from '../../support/ledger-double.js';
 import { openSource } from './bed.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { versionOf } from '../../../src/elements/version.js';
@@ -7,6 +8,7 @@ let elements = 0;
 const start = performance.now();
 const { source } = await openSource(process.argv[2]!, {}, new VirtualClock());
 const context = {
+  ...new LedgerDouble().context({ now: () => 0 }),
   signal: new AbortController().signal,
   watch: false,
   maxItemBytes: 32 << 20,
@@ -15,7 +17,7 @@ const context = {
   passStart: () => Promise.resolve(versionOf(0, 1n)),
 };
 for await (const delivery of source.deliveries(context)) {
-  if (delivery.kind === 'complete') continue;
+  if (delivery.kind !== 'elements') continue;
   elements += delivery.elements.length;
   await delivery.settle(delivery.elements.map(() => ({ kind: 'unchanged' })));
 }

@@ -205,12 +205,7 @@ test('a root that cannot be listed ends the pass before it says that anything is
   const { source } = await openSource(join(root, 'docs'));
   await rename(join(root, 'docs'), join(root, 'away'));
   const read = async (): Promise<void> => {
-    const context = {
-      signal: new AbortController().signal,
-      watch: false,
-      maxItemBytes: 1000,
-      allowMassDeletion: false,
-    };
+    const context = new LedgerDouble().context({ now: () => 0 });
     const versions = { observe: () => Promise.resolve([]), passStart: () => Promise.resolve('' as never) };
     for await (const delivery of source.deliveries({ ...context, ...versions }))
       throw new Error(delivery.kind);

@@ -1,4 +1,4 @@
-import type { Json } from '../../src/elements/metadata.js';
+import type { Json } from './metadata.js';
 
 export type JsonObject = { readonly [key: string]: Json };
 

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { Redis, type RedisOptions } from 'ioredis';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { RedisConnectionConfig } from './config.js';
+
+export interface ClientOptions {
+  /** Shown by `CLIENT LIST`. */
+  readonly name: string;
+  /**
+   * Whether a command waits for a lost connection to come back. One that takes something (a blocking read) must not be
+   * sent twice: it fails instead.
+   */
+  readonly patient: boolean;
+}
+
+/**
+ * Connects, and from then on reconnects by itself.
+ * @throws MillraceError `source_unavailable` when the first connection cannot be made
+ */
+export async function connect(config: RedisConnectionConfig, options: ClientOptions): Promise<Redis> {
+  const client = new Redis(config.url, {
+    lazyConnect: true,
+    connectionName: options.name,
+    connectTimeout: 5_000,
+    maxRetriesPerRequest: options.patient ? null : 0,
+    autoResendUnfulfilledCommands: options.patient,
+    retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),
+    ...(config.ca !== undefined && { tls: { ca: await readFile(config.ca) } }),
+  } satisfies RedisOptions);
+  // Without a listener an error event ends the process. What was lost later shows at the next command.
+  let said: unknown;
+  client.on('error', (error) => (said = error));
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    client.disconnect();
+    throw unavailable(config.url, said ?? cause);
+  }
+}
+
+/** The first word of an error reply is its code in the protocol: `NOGROUP`, `BUSYGROUP`, `NOAUTH`. */
+export function replyCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return undefined;
+  return /^[A-Z]+/.exec(error.message)?.[0];
+}
+
+function unavailable(url: string, cause: unknown): MillraceError {
+  const { protocol, host } = new URL(url);
+  const refused = ['NOAUTH', 'WRONGPASS', 'NOPERM'].includes(replyCode(cause) ?? '');
+  return new MillraceError('source_unavailable', `Redis at ${protocol}//${host} cannot be used.`, {
+    cause,
+    hint: refused
+      ? 'It refuses this user or password.'
+      : 'Is it running there, and does it take connections from here? TLS needs rediss://.',
+  });
+}

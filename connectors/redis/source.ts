@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Redis } from 'ioredis';
+import type { ConnectorContext } from '../../src/contracts/context.js';
+import type {
+  Delivery,
+  ElementsDelivery,
+  Source,
+  SourceContext,
+  SourceFactory,
+} from '../../src/contracts/source.js';
+import type { SourceElement } from '../../src/elements/document.js';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { connect, replyCode } from './client.js';
+import type { RedisSourceConfig } from './config.js';
+import { openConfirmer } from './confirm.js';
+import { decodeEntry, failUnread, type Entry } from './decode.js';
+import { Group } from './group.js';
+import { Held } from './held.js';
+import { keepAlive } from './keep-alive.js';
+import { claim, takeOver, type TakeoverOptions } from './takeover.js';
+
+/** Longest wait for new entries in one call, and so longest time from one look at what others left to the next. */
+const waitMs = 5_000;
+const recordEveryMs = 5_000;
+/** After a lost connection, before the next try. */
+const againMs = 200;
+
+/** Documents from a Redis stream. @throws MillraceError `source_unavailable` when Redis cannot be reached */
+export const openRedisSource: SourceFactory<RedisSourceConfig> = async (config, context) => {
+  const name = config.name ?? `redis:${config.stream}`;
+  await describe(config);
+  return {
+    name,
+    endless: true,
+    probe: async () => describe(config),
+    deliveries: (source) => new Reading(config, context, source).deliveries(),
+  } satisfies Source;
+};
+
+async function describe(config: RedisSourceConfig): Promise<string> {
+  const client = await connect(config, { name: 'millrace', patient: false });
+  try {
+    const type = await client.type(config.stream);
+    if (type === 'none') return `there is no stream ${JSON.stringify(config.stream)} yet`;
+    const length = await client.xlen(config.stream);
+    return `the stream ${JSON.stringify(config.stream)} has ${length} entries`;
+  } catch (cause) {
+    throw refused(config, cause);
+  } finally {
+    await client.quit();
+  }
+}
+
+/** One reading of the stream, from the first delivery to the end. */
+class Reading {
+  readonly #config: RedisSourceConfig;
+  readonly #connector: ConnectorContext;
+  readonly #context: SourceContext;
+  readonly #held = new Held();
+  readonly #names: { readonly group: string; readonly consumer: string };
+  readonly #group: Group;
+  #confirm: (entries: readonly Entry[]) => Promise<void> = () => Promise.resolve();
+
+  constructor(config: RedisSourceConfig, connector: ConnectorContext, context: SourceContext) {
+    this.#config = config;
+    this.#connector = connector;
+    this.#context = context;
+    this.#names = {
+      group: config.group ?? `millrace-${connector.pipeline}`,
+      // A name of its own for each process: what a dead one held is taken over by its idle time.
+      consumer: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    };
+    this.#group = new Group({ config, ...this.#names, state: context.state, notify: connector.notify });
+  }
+
+  async *deliveries(): AsyncGenerator<Delivery> {
+    const { signal } = this.#context;
+    if (signal.aborted) return;
+    const { group, consumer } = this.#names;
+    const confirmer = await openConfirmer(this.#config, group, `millrace ${consumer}`);
+    this.#confirm = async (entries) => {
+      const ids = entries.map(({ id }) => id);
+      await confirmer.confirm(ids);
+      this.#held.remove(ids);
+    };
+    const released = new AbortController();
+    const background = this.#tend(confirmer.client, released.signal);
+    try {
+      const reader = await connect(this.#config, { name: `millrace ${consumer} reader`, patient: false });
+      const disconnect = () => reader.disconnect();
+      signal.addEventListener('abort', disconnect, { once: true });
+      try {
+        yield* this.#readAll(reader, confirmer.client);
+      } finally {
+        signal.removeEventListener('abort', disconnect);
+        reader.disconnect();
+      }
+    } finally {
+      released.abort();
+      confirmer.release();
+      await background;
+    }
+  }
+
+  async *#readAll(reader: Redis, client: Redis): AsyncGenerator<Delivery> {
+    const { signal, watch } = this.#context;
+    let opened = false;
+    let caughtUp = false;
+    let lookAt = 0;
+    while (!signal.aborted) {
+      let entries: Entry[] | undefined;
+      try {
+        if (!opened) await this.#group.open(reader);
+        opened = true;
+        if (this.#connector.clock.now() >= lookAt) {
+          lookAt = this.#connector.clock.now() + Math.min(waitMs, this.#config.claimIdleMs / 2);
+          yield* this.#takeOver(reader);
+        }
+        entries = await this.#group.read(reader);
+        opened = entries !== undefined;
+        if (entries === undefined) continue;
+        if (entries.length === 0 && !watch) {
+          if ((await this.#heldByOthers(client)) === 0) return;
+          await this.#connector.clock.sleep(againMs, signal);
+        } else if (entries.length === 0) {
+          if (!caughtUp) yield { kind: 'caught-up' };
+          caughtUp = true;
+          entries = await this.#group.wait(reader, Math.min(waitMs, this.#config.claimIdleMs / 2));
+        } else caughtUp = false;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof MillraceError) throw error;
+        if (!mayPass(error)) throw refused(this.#config, error);
+        opened = false;
+        await this.#recover(error);
+        continue;
+      }
+      if (entries.length > 0) yield this.#deliver(entries);
+    }
+  }
+
+  /** Hands over what others left behind. */
+  async *#takeOver(reader: Redis): AsyncGenerator<Delivery> {
+    const { signal } = this.#context;
+    const options: TakeoverOptions = {
+      config: this.#config,
+      ...this.#names,
+      held: this.#held,
+      notify: this.#connector.notify,
+    };
+    const { entries, suspects, hopeless } = await takeOver(reader, options);
+    if (entries.length > 0) yield this.#deliver(entries);
+    if (hopeless.length > 0)
+      yield this.#deliver(hopeless, (element) =>
+        failUnread(
+          element,
+          new MillraceError(
+            'item_hopeless',
+            `Its entry was delivered more than ${this.#config.maxDeliveries + 1} times and never confirmed: each time the process ended or got stuck, the last time with nothing else under way.`,
+            { hint: 'Look at what ends the process (memory, a crash of the model), then replay it.' },
+          ),
+        ),
+      );
+    for (const id of suspects) {
+      // Nothing else is under way while it is tried, so that nothing else can be blamed or harmed.
+      await this.#held.empty(signal);
+      if (signal.aborted) return;
+      const alone = await claim(reader, [id], options);
+      if (alone.length === 0) continue;
+      yield this.#deliver(alone);
+      await this.#held.empty(signal);
+    }
+  }
+
+  #deliver(
+    entries: readonly Entry[],
+    change: (element: SourceElement) => SourceElement = (element) => element,
+  ): ElementsDelivery {
+    this.#held.add(entries.map(({ id }) => id));
+    const { maxItemBytes } = this.#context;
+    const options = { fields: this.#config.fields, epoch: this.#group.epoch, maxItemBytes };
+    return {
+      kind: 'elements',
+      elements: entries.map((entry) => change(decodeEntry(entry, options))),
+      settle: () => this.#confirm(entries),
+    };
+  }
+
+  /** Entries that other consumers have taken and not confirmed. */
+  async #heldByOthers(client: Redis): Promise<number> {
+    const [, , , consumers] = (await client.xpending(this.#config.stream, this.#names.group)) as [
+      number,
+      string | null,
+      string | null,
+      [string, string][] | null,
+    ];
+    return (consumers ?? []).reduce(
+      (sum, [consumer, count]) => sum + (consumer === this.#names.consumer ? 0 : Number(count)),
+      0,
+    );
+  }
+
+  /** Keeps what is held from being taken over, and the store informed of how far the group has come. */
+  async #tend(client: Redis, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#connector;
+    const { claimIdleMs } = this.#config;
+    let recordAt = clock.now() + recordEveryMs;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(Math.min(claimIdleMs / 3, recordEveryMs), signal);
+        await keepAlive(client, { config: this.#config, ...this.#names, held: this.#held });
+        if (clock.now() < recordAt) continue;
+        recordAt = clock.now() + recordEveryMs;
+        await this.#group.record(client);
+      } catch {
+        // A lost connection or group: the reading tells of it, and mends it.
+      }
+    }
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    const { clock, notify } = this.#connector;
+    notify({
+      level: 'warn',
+      code: 'source_interrupted',
+      message: `Reading ${this.#config.stream} was interrupted (${error instanceof Error ? error.message : String(error)}); trying again.`,
+    });
+    await clock.sleep(againMs, this.#context.signal).catch(() => undefined);
+  }
+}
+
+/** Codes of replies to what may be asked again: the group is gone, or the server is on its way up or changing roles. */
+const passing = [
+  'NOGROUP',
+  'UNBLOCKED',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'BUSY',
+];
+
+/** Whether a failed command may pass later: a lost connection may, most error replies never will. */
+function mayPass(error: unknown): boolean {
+  const code = replyCode(error);
+  return code === undefined || passing.includes(code);
+}
+
+function refused({ stream }: RedisSourceConfig, cause: unknown): MillraceError {
+  return new MillraceError('source_unavailable', `Redis refuses to let the stream ${stream} be read.`, {
+    cause,
+    hint: 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',
+  });
+}
