@@ -1,19 +1,6 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import { untilAborted } from '../flow/until-aborted.js';
-
-/** A model that can be loaded, as the manager sees it: nothing of it is in memory yet. */
-export interface Loadable<Model> {
-  /** Equal for all that would load the same: handler, digests of the files, options. */
-  readonly key: string;
-  /** For messages. */
-  readonly name: string;
-  /** Main memory that it takes, all its workers together; 0 where it lives elsewhere. */
-  readonly bytes: number;
-  /** SHA-256 of its weights, hex, where they are files. */
-  readonly weights?: string;
-  /** What it held when it throws is free again. */
-  load(signal: AbortSignal): Promise<Model>;
-}
+import type { Loadable } from './loadable.js';
 
 /** One use of a loaded model. Either call ends it, once. */
 export interface ModelLease<Model> {
@@ -120,7 +107,7 @@ export function createModelManager({
         const idle = [...entries.values()].find(isIdle);
         await (idle === undefined ? untilAborted(changed, signal) : unload(idle));
       } else if (wait && fitsBeside(loadable, [])) await untilAborted(changed, signal);
-      else throw noRoom(loadable);
+      else throw noRoom(loadable, [...entries.values()], { maxBytes, maxModels });
     }
   }
 
@@ -207,24 +194,6 @@ export function createModelManager({
     return entry.closing;
   }
 
-  function noRoom({ name, bytes }: Loadable<unknown>): MillraceError {
-    const others = [...entries.values()].map(
-      ({ loadable, uses, pinned }) =>
-        `${loadable.name} (${megabytes(loadable.bytes)} MB, ${pinned ? 'pinned' : `${uses} uses`})`,
-    );
-    return new MillraceError(
-      'resources_insufficient',
-      `There is no room for model ${name} (${megabytes(bytes)} MB): at most ${limits()} may be loaded, and there ${others.length === 1 ? 'is' : 'are'} ${others.join(', ') || 'none'}`,
-      { hint: 'Raise models.maxBytes or models.maxLoaded, or let fewer models be used at once.' },
-    );
-  }
-
-  function limits(): string {
-    const bytes = maxBytes === Infinity ? [] : [`${megabytes(maxBytes)} MB`];
-    const models = maxModels === Infinity ? [] : [`${maxModels} models`];
-    return [...models, ...bytes].join(' with ');
-  }
-
   return {
     acquire,
     hasRoomFor,
@@ -256,6 +225,26 @@ export function createModelManager({
       return closed;
     },
   };
+}
+
+function noRoom(
+  { name, bytes }: Loadable<unknown>,
+  others: readonly Entry[],
+  { maxBytes, maxModels }: { readonly maxBytes: number; readonly maxModels: number },
+): MillraceError {
+  const limits = [
+    ...(maxModels === Infinity ? [] : [`${maxModels} models`]),
+    ...(maxBytes === Infinity ? [] : [`${megabytes(maxBytes)} MB`]),
+  ];
+  const loaded = others.map(({ loadable, uses, pinned }) => {
+    const held = pinned ? 'pinned' : `${uses} uses`;
+    return `${loadable.name} (${megabytes(loadable.bytes)} MB, ${held})`;
+  });
+  return new MillraceError(
+    'resources_insufficient',
+    `There is no room for model ${name} (${megabytes(bytes)} MB): at most ${limits.join(' with ')} may be loaded, and now loaded: ${loaded.join(', ') || 'none'}`,
+    { hint: 'Raise models.maxBytes or models.maxLoaded, or let fewer models be used at once.' },
+  );
 }
 
 function megabytes(bytes: number): number {

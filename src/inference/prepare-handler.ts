@@ -6,7 +6,7 @@ import { systemChance } from '../flow/chance.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { HandlerSpec } from './handler-spec.js';
 import { loadModelFiles } from './load-model-files.js';
-import type { Loadable } from './manager.js';
+import type { Loadable } from './loadable.js';
 import { modelKey } from './model-key.js';
 import { resolveModel } from './models/resolve-model.js';
 import { createOwnHandler } from './own-handler.js';

@@ -5,7 +5,7 @@ import type { EmbeddingModel, TokenizerRef } from '../contracts/embedding-model.
 import { MillraceError } from '../errors/millrace-error.js';
 import { systemChance, type Chance } from '../flow/chance.js';
 import { systemClock } from '../flow/system-clock.js';
-import type { Loadable } from './manager.js';
+import type { Loadable } from './loadable.js';
 import { modelKey } from './model-key.js';
 import type { HubModelOptions } from './models/hub-model.js';
 import { resolveModel } from './models/resolve-model.js';

@@ -1,6 +1,6 @@
 import type { ModelUpdate } from '../contracts/model-updates.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import type { Loadable } from '../inference/manager.js';
+import type { Loadable } from '../inference/loadable.js';
 import { openHubCache } from '../inference/models/hub-cache.js';
 import { openHubClient } from '../inference/models/hub-client.js';
 import { parseModelRef, type ModelRef } from '../inference/models/model-ref.js';

@@ -67,6 +67,25 @@ describe('millrace', { timeout: 60_000 }, () => {
     expect([none.code, none.stdout, none.stderr.trim()]).toEqual([0, '', 'nothing in the store matches']);
   });
 
+  test('query asks all models of a pipeline, or those of one route', async () => {
+    await writeFile(
+      join(folder, 'routed.yaml'),
+      'name: routed\nsource: { files: { root: docs } }\nsink: { pglite: { path: store } }\nfailed: { files: { path: failed } }\nworkers: 1\n' +
+        'chain:\n  - chunk: { markdown: {} }\n  - embed:\n      route: metadata.lang\n      models:\n' +
+        '        de: { static: { model: bundled, prompts: { document: "deutsch: ", query: "deutsch: " } } }\n' +
+        '        "*": { static: { model: bundled } }\n',
+    );
+    const ran = await on('run', 'routed.yaml');
+    expect(ran.code, ran.stderr).toBe(0);
+    const ids = async (...more: string[]) =>
+      values(await on('query', 'routed.yaml', 'honey', '--json', ...more))
+        .map(({ documentId }) => String(documentId).split('/').at(-1))
+        .sort();
+    expect(await ids()).toEqual(['ants.md', 'bees', 'bienen']);
+    expect(await ids('--route', 'de')).toEqual(['bienen']);
+    expect(await ids('--route', 'en')).toEqual(['ants.md', 'bees']);
+  });
+
   test('failed list, show and discard, by id and for programs', async () => {
     const [record, ...more] = values(await on('failed', 'list', 'millrace.yaml', '--json'));
     expect(more).toEqual([]);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { createModelManager, type Loadable } from '../../src/inference/manager.js';
+import type { Loadable } from '../../src/inference/loadable.js';
+import { createModelManager } from '../../src/inference/manager.js';
 
 /** Something that is loaded and closed, and counts both; loading takes until `ready`. */
 class Thing {

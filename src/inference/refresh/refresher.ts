@@ -1,7 +1,8 @@
 import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import type { Report } from '../../observability/events.js';
-import type { Loadable, ModelLease, ModelManager } from '../manager.js';
+import type { Loadable } from '../loadable.js';
+import type { ModelLease, ModelManager } from '../manager.js';
 import type { LiveModel } from './live-model.js';
 import type { Probe } from './probe.js';
 

@@ -1,4 +1,4 @@
-import type { Loadable } from '../manager.js';
+import type { Loadable } from '../loadable.js';
 import { createWorkerPool, type WorkerPool } from './pool.js';
 
 /**

@@ -8,7 +8,7 @@ import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
-import { layoutOf, space, storing } from '../../suites/store-samples.js';
+import { deleting, layoutOf, space, storing } from '../../suites/store-samples.js';
 import { patience } from '../../suites/store-harness.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
 
@@ -50,12 +50,12 @@ describe('the vector index', { timeout: patience }, () => {
   };
 
   /** Vectors on a circle through the first two axes: neighbours are known. */
-  const circle = (count: number, width: number): StoreWrite[] =>
+  const circle = (count: number, width: number, prefix = ''): StoreWrite[] =>
     Array.from({ length: count }, (_, i) => {
       const vector = new Float32Array(width);
       vector[0] = Math.cos((2 * Math.PI * i) / count);
       vector[1] = Math.sin((2 * Math.PI * i) / count);
-      return storing(`d-${i}`, 1, [`text ${i}`], { vector, metadata: { rare: i % 100 === 0 } });
+      return storing(`${prefix}d-${i}`, 1, [`text ${i}`], { vector, metadata: { rare: i % 100 === 0 } });
     });
 
   async function checkSearches(store: Store, count: number, width: number): Promise<void> {
@@ -101,6 +101,59 @@ describe('the vector index', { timeout: patience }, () => {
     onAdmin(
       `select indexdef from pg_indexes where schemaname = 'millrace' and indexdef like '%hnsw%' and indexdef like '%''${pipeline}''%'`,
     );
+
+  it('is built for each space by itself, once it has chunks enough', async () => {
+    const store = await onServer('spaces', 500);
+    await store.prepare({ spaces: [layoutOf(8).spaces[0]!, { name: 'en', width: 16 }] });
+    const inSpace = (name: string, writes: readonly StoreWrite[]) =>
+      writes.map((write) => ({
+        ...write,
+        spaces: [{ space: name, vectors: write.spaces[0]!.vectors }],
+      }));
+    const put = async (name: string, writes: readonly StoreWrite[]) => {
+      const results = await store.sink.write(inSpace(name, writes));
+      expect(results.every(({ kind }) => kind === 'done')).toBe(true);
+    };
+    await put('en', circle(600, 16, 'en/'));
+    await put(space, circle(100, 8));
+    await store.tune();
+    const [only, ...more] = await indexes('spaces');
+    expect(more).toEqual([]);
+    expect((only as { indexdef: string }).indexdef).toContain('embedding_2)::vector(16)');
+    const query = new Float32Array(16);
+    query[0] = 1;
+    const nearest = async (name: string, k: number) => {
+      const vector = query.slice(0, name === 'en' ? 16 : 8);
+      return (await store.search.search({ space: name, vector, k })).map(({ documentId }) => documentId);
+    };
+    expect(await nearest('en', 1)).toEqual(['en/d-0']);
+    expect(await nearest('en', 1_000)).toHaveLength(600);
+    expect(await nearest(space, 1_000)).toHaveLength(100);
+
+    await put(space, circle(600, 8, 'more/'));
+    await store.tune();
+    expect(await indexes('spaces')).toHaveLength(2);
+    expect((await nearest(space, 2)).sort()).toEqual(['d-0', 'more/d-0']);
+    // A document that changes its space is found by the index of the new one alone.
+    await put(space, [storing('en/d-0', 2, ['text 0'], { vector: query.slice(0, 8) })]);
+    expect(['en/d-1', 'en/d-599']).toContain((await nearest('en', 1))[0]);
+    expect(await nearest(space, 3)).toContain('en/d-0');
+  });
+
+  it('goes with the spaces of a pipeline that is empty, and comes with its new ones', async () => {
+    const store = await onServer('emptied', 100);
+    await store.prepare(layoutOf(8));
+    await store.sink.write(circle(200, 8));
+    await store.tune();
+    expect(await indexes('emptied')).toHaveLength(1);
+    await store.sink.write(circle(200, 8).map(({ documentId }) => deleting(documentId, 2)));
+    await store.prepare(layoutOf(4));
+    expect(await indexes('emptied')).toEqual([]);
+    const results = await store.sink.write([
+      storing('d-0', 3, ['new'], { vector: Float32Array.of(1, 2, 3, 4) }),
+    ]);
+    expect(results).toMatchObject([{ kind: 'done' }]);
+  });
 
   it('is built in half precision for vectors of more than 2,000 components', async () => {
     const store = await onServer('wide', 100);

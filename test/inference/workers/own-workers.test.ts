@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Loadable } from '../../../src/inference/manager.js';
+import type { Loadable } from '../../../src/inference/loadable.js';
 import { withOwnWorkers } from '../../../src/inference/workers/own-workers.js';
 import type { WorkerService } from '../../../src/inference/workers/pool.js';
 import type { FixtureOptions } from './fixture-service.js';
