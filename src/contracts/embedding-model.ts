@@ -120,6 +120,8 @@ export interface Batching {
   readonly latencyMs?: number;
   /** How long, in ms, a batch that is not full may wait for more while another is under way. Default 0. */
   readonly maxWaitMs?: number;
+  /** Share of a text's place that may be padding, unless the batch would be a small one; 0 to 1. Default 1: any. */
+  readonly mostPadding?: number;
   /**
    * Tokens from which a batch is worth a worker of its own: fewer texts than fill a batch are shared out among idle
    * workers. Default: they go together.

@@ -16,6 +16,8 @@ export interface BatcherOptions<Item, Result> {
   cost(item: Item): number;
   /** A batch is padded to its costliest item: its cost is count times the greatest cost, and similar items are taken. */
   padded?: boolean;
+  /** Share of an item's place that may be padding, unless the batch would be a small one. Default 1: any. */
+  mostPadding?: number | undefined;
   /** Budget of a batch: fixed, or found at run time. An item over it runs alone. */
   maxCost: number | BatchBudget;
   /** Items of a batch at most. */
@@ -54,7 +56,7 @@ export class Batcher<Item, Result> {
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
-    this.#queue = options.padded === true ? new QueueBySize() : new QueueInTurn();
+    this.#queue = options.padded === true ? new QueueBySize(options.mostPadding) : new QueueInTurn();
   }
 
   /** Nothing waits, and nothing is under way. */

@@ -12,6 +12,9 @@ interface SameSize<Item> {
   readonly waiting: Fifo<Waiting<Item>>;
 }
 
+/** A batch of less than this part of its limit takes what there is, however much is padding. */
+const littleOf = 8;
+
 /**
  * Batches of similar sizes, for work that is padded to the largest of its batch: a batch costs its count times that. Each
  * batch is taken around the oldest item, so that nothing waits for ever; the age of an item is counted in batches, and of
@@ -25,6 +28,12 @@ export class QueueBySize<Item extends Sized> implements BatchQueue<Item> {
   #taken = 0;
   #length = 0;
   #size = 0;
+  readonly #mostPadding: number;
+
+  /** @param mostPadding share of an item's place that may be padding, unless the batch would be a small one; 0 to 1 */
+  constructor(mostPadding = 1) {
+    this.#mostPadding = mostPadding;
+  }
 
   get length(): number {
     return this.#length;
@@ -54,11 +63,15 @@ export class QueueBySize<Item extends Sized> implements BatchQueue<Item> {
     this.#move(at, room(size), batch);
     for (;;) {
       const [shorter, longer] = [this.#sizes[low - 1], this.#sizes[high + 1]];
-      const longerIsNearer =
-        longer !== undefined && (shorter === undefined || longer.size - size <= size - shorter.size);
-      const largest = this.#sizes[high]!.size;
-      if (longerIsNearer && room(longer.size) > 0) this.#move(++high, room(longer.size), batch);
-      else if (shorter !== undefined && room(largest) > 0) this.#move(--low, room(largest), batch);
+      const [smallest, largest] = [this.#sizes[low]!.size, this.#sizes[high]!.size];
+      const wanted = (small: number, large: number) =>
+        room(large) > 0 &&
+        (batch.length * largest * littleOf < limit.cost || large - small <= large * this.#mostPadding);
+      const mayLonger = longer !== undefined && wanted(smallest, longer.size);
+      const mayShorter = shorter !== undefined && wanted(shorter.size, largest);
+      const longerIsNearer = mayLonger && (!mayShorter || longer.size - size <= size - shorter.size);
+      if (longerIsNearer) this.#move(++high, room(longer.size), batch);
+      else if (mayShorter) this.#move(--low, room(largest), batch);
       else break;
     }
     this.#sizes = this.#sizes.filter(

@@ -62,7 +62,7 @@ export function createEmbedder({
   const tokensOf = ({ text, ids }: EmbedText) =>
     Math.min(ids?.length ?? estimateTokens(text), model.maxTokens) + specialTokens;
 
-  const { padded, texts: maxItems, shareTokens, maxWaitMs = 0 } = model.batching;
+  const { padded, mostPadding, texts: maxItems, shareTokens, maxWaitMs = 0 } = model.batching;
   const batcher = new Batcher<EmbedText, Embedding>({
     run: async (texts, served) => {
       const began = clock.now();
@@ -90,6 +90,7 @@ export function createEmbedder({
     },
     cost: tokensOf,
     padded,
+    mostPadding,
     maxCost: budgetOf(model.batching),
     maxItems,
     concurrency: model.concurrency,

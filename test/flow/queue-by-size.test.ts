@@ -16,8 +16,9 @@ describe('a queue by size', () => {
       fc.property(
         fc.array(fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 30 }), { maxLength: 12 }),
         limits,
-        (arrivals, limit) => {
-          const queue = new QueueBySize<Item>();
+        fc.constantFrom(0, 0.2, 1),
+        (arrivals, limit, mostPadding) => {
+          const queue = new QueueBySize<Item>(mostPadding);
           const waiting = new Set<Item>();
           const takeOne = () => {
             const oldest = Math.min(...[...waiting].map(({ came }) => came));
@@ -85,5 +86,23 @@ describe('a queue by size', () => {
     };
     timeABatch(1_000);
     expect(timeABatch(100_000)).toBeLessThan(10 * timeABatch(1_000) + 0.1);
+  });
+
+  test('leaves what would be mostly padding for another batch, unless the batch is a small one', () => {
+    const sizes = [100, 95, 81, 79, 40, 8, 7];
+    const batches = (mostPadding: number, cost: number) => {
+      const queue = new QueueBySize<{ size: number }>(mostPadding);
+      for (const size of sizes) queue.add({ size });
+      const taken: number[][] = [];
+      while (queue.length > 0) taken.push(queue.take({ cost, items: 99 }).map(({ size }) => size));
+      return taken;
+    };
+    expect(batches(1, 800)).toEqual([sizes]);
+    expect(batches(0.2, 800)).toEqual([
+      [100, 95, 81],
+      [79, 40],
+      [8, 7],
+    ]);
+    expect(batches(0.2, 10_000)).toEqual([sizes]);
   });
 });

@@ -41,6 +41,7 @@ const cpuBatching: Batching = {
   minTokens: 128,
   maxTokens: 4_096,
   shareTokens: 128,
+  mostPadding: 0.2,
 };
 /** Not measured: large enough that a GPU is not idle between two. */
 const gpuBatching: Batching = {

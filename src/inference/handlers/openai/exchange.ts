@@ -43,10 +43,9 @@ class StaleConnection extends Error {}
 function once({ address, headers, body, agent, signal }: Post): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const send = address.startsWith('https:') ? httpsRequest : httpRequest;
-    const bytes = Buffer.from(body);
     const request = send(address, {
       method: 'POST',
-      headers: { ...headers, 'content-length': bytes.length },
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       agent,
       signal,
     });
@@ -55,6 +54,7 @@ function once({ address, headers, body, agent, signal }: Post): Promise<Incoming
       const stale = request.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
       reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
     });
-    request.end(bytes);
+    // A string goes out in one write with the head.
+    request.end(body);
   });
 }

@@ -5,7 +5,7 @@ import { Gate } from '../../../flow/gate.js';
 import { underEither } from '../../../flow/under-either.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
 import { openConnections } from './exchange.js';
-import { addressOf, postJson, type Endpoint } from './post-json.js';
+import { postJson, type Endpoint } from './post-json.js';
 
 export interface RemoteCall<Result> {
   /** Below the endpoint's address. */
@@ -58,6 +58,8 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
   const gate = new Gate(concurrency, closing.signal);
   const limiter = new RateLimiter({ requests: rpm, tokens: tpm }, clock);
   const breaker = new Breaker({ clock, probe: answers });
+  /** Why the service was last asked whether it answers. */
+  let outage: MillraceError | undefined;
 
   async function once<Result>(call: RemoteCall<Result>, to: Endpoint, signal: AbortSignal): Promise<Result> {
     const admission = await limiter.take(call.tokens, signal);
@@ -80,17 +82,16 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
   }
 
   async function call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result> {
-    if (!(await breaker.pass(signal))) {
-      const address = addressOf(endpoint.url, call.path);
-      throw new MillraceError('remote_unavailable', `${address} still does not answer.`);
-    }
+    if (!(await breaker.pass(signal))) throw outage!;
     try {
       return await once(call, endpoint, signal);
     } catch (thrown) {
       signal.throwIfAborted();
       const error = MillraceError.from(thrown);
       if (error.code === 'rate_limited') breaker.hold(error.retryAfterMs ?? 0);
-      if (error.code !== 'remote_unavailable' || !(await breaker.answers(signal))) throw error;
+      if (error.code !== 'remote_unavailable') throw error;
+      outage = error;
+      if (!(await breaker.answers(signal))) throw error;
       throw new MillraceError('remote_failed', `${error.message} It does answer other calls.`, {
         cause: error.cause,
         ...(error.hint !== undefined && { hint: error.hint }),
