@@ -8,8 +8,9 @@ export function openThreadPort(name: string, listener: WorkerListener): WorkerPo
   const worker = new Worker(new URL('./thread-main.js', import.meta.url), {
     name,
     execArgv: [],
-    // What a call makes dies with it: room for more only lets a thread keep 50 MB that it has no use for.
-    resourceLimits: { maxYoungGenerationSizeMb: 6 },
+    // What a call makes dies with it, if the young generation holds all of it: what does not fit is kept for long. More
+    // than that would only let a thread keep 50 MB that it has no use for.
+    resourceLimits: { maxYoungGenerationSizeMb: 24 },
   });
   worker.unref();
   let fault: unknown;
