@@ -20,7 +20,7 @@ export const embed: Benchmark = {
       for (const set of ['mixed', 'chunks'] as const) yield* lengthsOf(set, sets[set]);
       for (const dtype of ['fp32', 'int8'] as const) {
         for (const set of ['mixed', 'chunks'] as const)
-          yield* compare({ ...input, dtype, set, budgets }, sets[set].length, say);
+          yield* compare({ ...input, dtype, set, budgets }, say);
         yield* beginBacklog({ ...input, dtype }, say);
       }
     }),
@@ -36,7 +36,6 @@ function* lengthsOf(set: TextSet, texts: readonly ReadyText[]): Generator<Figure
 
 async function* compare(
   input: Omit<EmbedSideInput, 'side'>,
-  texts: number,
   say: (line: string) => void,
 ): AsyncGenerator<Figure> {
   const { dtype, set } = input;
@@ -59,7 +58,7 @@ async function* compare(
   }
   const name = `embed/${dtype}/${set}`;
   const rate = (results: readonly EmbedSideResult[], at: number) =>
-    median(results.map(({ ms }) => (texts * 1_000) / ms[at]!));
+    median(results.map(({ texts, ms }) => (texts * 1_000) / ms[at]!));
   const best = budgets.reduce(
     (best, _, at) => (rate(results.bare, at) > rate(results.bare, best) ? at : best),
     0,
@@ -68,7 +67,12 @@ async function* compare(
     value: (result: EmbedSideResult, at: number) => number,
     other: readonly EmbedSideResult[],
     at: number,
-  ) => rounded(median(results.engine.map((ours, round) => value(other[round]!, at) / value(ours, 0))));
+  ) => {
+    const perText = (result: EmbedSideResult, at: number) => value(result, at) / result.texts;
+    return rounded(
+      median(results.engine.map((ours, round) => perText(other[round]!, at) / perText(ours, 0))),
+    );
+  };
   for (const side of ['engine', ...rivals] as const)
     yield { name: `${name}/${side}`, value: rounded(rate(results[side], 0)), unit: '1/s', better: 'higher' };
   yield { name: `${name}/bare-${budgets[best]}`, value: rounded(rate(results.bare, best)), unit: '1/s' };
