@@ -18,6 +18,8 @@ export interface ServeSideInput {
   readonly workers: number;
   /** JSON file of the texts: a list of strings. */
   readonly texts: string;
+  /** The first so many come before the clock starts, from as many clients. */
+  readonly warmUp: number;
   readonly clients: number;
   /** Texts of one request. */
   readonly request: number;
@@ -32,8 +34,6 @@ export interface ServeSideResult {
 }
 
 type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
-
-const warmUp = 32;
 
 await answer(async (input: ServeSideInput): Promise<ServeSideResult> => {
   const texts = JSON.parse(readFileSync(input.texts, 'utf8')) as string[];
@@ -71,7 +71,7 @@ async function served(input: ServeSideInput, texts: readonly string[]): Promise<
   const { folder, dtype, workers, clients } = input;
   const command = fileURLToPath(new URL('./serve-process.js', import.meta.url));
   const server = spawn(process.execPath, [command, JSON.stringify({ folder, dtype, workers })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface(server.stdout)[Symbol.asyncIterator]();
   const line = async () => {
@@ -92,20 +92,39 @@ async function served(input: ServeSideInput, texts: readonly string[]): Promise<
         'document',
       )
     ).vectors;
-  const result = await measured(input, texts, embed);
+  const serverCpuMs = async () => {
+    server.stdin.write('\n');
+    return Number(await line());
+  };
+  const result = await measured(input, texts, embed, serverCpuMs);
   await model.close();
   await pool.close();
   server.kill('SIGTERM');
-  return { ...result, cpuMs: result.cpuMs + Number(await line()) };
+  return result;
 }
 
-/** So many clients at once, each with its next request when the last one is answered. */
 async function measured(
-  { clients, request }: ServeSideInput,
+  input: ServeSideInput,
   texts: readonly string[],
   embed: Embed,
+  serverCpuMs: () => Promise<number> = async () => 0,
 ): Promise<ServeSideResult> {
-  await embed(texts.slice(0, warmUp));
+  await askAll(input, texts.slice(0, input.warmUp), embed);
+  const serverBefore = await serverCpuMs();
+  const before = process.cpuUsage();
+  const began = performance.now();
+  const sum = await askAll(input, texts.slice(input.warmUp), embed);
+  const ms = performance.now() - began;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, cpuMs: (user + system) / 1_000 + (await serverCpuMs()) - serverBefore, sum };
+}
+
+/** So many clients at once, each with its next request when the last one is answered. @returns the sum of all components */
+async function askAll(
+  { clients, request }: Pick<ServeSideInput, 'clients' | 'request'>,
+  texts: readonly string[],
+  embed: Embed,
+): Promise<number> {
   let next = 0;
   let sum = 0;
   const client = async () => {
@@ -117,10 +136,6 @@ async function measured(
       for (const vector of vectors) sum += vector.reduce((all, component) => all + component, 0);
     }
   };
-  const before = process.cpuUsage();
-  const began = performance.now();
   await Promise.all(Array.from({ length: clients }, client));
-  const ms = performance.now() - began;
-  const { user, system } = process.cpuUsage(before);
-  return { ms, cpuMs: (user + system) / 1_000, sum };
+  return sum;
 }

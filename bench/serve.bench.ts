@@ -11,6 +11,7 @@ import type { ServeSideInput, ServeSideResult } from './serve-side.js';
 
 const clients = 64;
 const texts = 1_024;
+const warmUp = 512;
 const rounds = 3;
 /** Texts of a request, with the bar for it. */
 const requests = [
@@ -26,11 +27,15 @@ export const serve: Benchmark = {
     const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
     try {
       const file = join(scratch, 'texts.json');
-      const { mixed } = await embedTexts(join(folder, 'tokenizer.json'), { mixed: texts, chunks: 1 });
+      const { mixed } = await embedTexts(join(folder, 'tokenizer.json'), {
+        mixed: warmUp + texts,
+        chunks: 1,
+      });
       await writeFile(file, JSON.stringify(mixed.map(({ text }) => text)));
       for (const dtype of ['fp32', 'int8'] as const)
         for (const { request, bar } of requests) {
-          const input = { folder, dtype, workers: defaultWorkerCount(), texts: file, clients, request };
+          const workers = defaultWorkerCount();
+          const input = { folder, dtype, workers, texts: file, warmUp, clients, request };
           const own: ServeSideResult[] = [];
           const served: ServeSideResult[] = [];
           for (let round = 0; round < rounds; round += 1) {

@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly clock: Clock;
 }
 
+/** Reason for which nobody waits any more. */
+const ended = 'ended';
 const mostErrorBytes = 8 * 1024;
 const mostReplyBytes = 256 * 1024 * 1024;
 
@@ -36,10 +38,12 @@ export async function postJson(
   const address = addressOf(url, path);
   const cut = new AbortController();
   const abort = () => cut.abort();
+  const timer = new AbortController();
   let late = false;
+  let whole = false;
   signal.throwIfAborted();
   signal.addEventListener('abort', abort, { once: true });
-  clock.sleep(timeoutMs, cut.signal).then(
+  clock.sleep(timeoutMs, timer.signal).then(
     () => {
       late = true;
       cut.abort();
@@ -68,6 +72,7 @@ export async function postJson(
         body: withoutSecrets((await readText(response, mostErrorBytes, true)) ?? '', endpoint),
       });
     const text = await readText(response, mostReplyBytes, false);
+    whole = text !== undefined;
     if (text === undefined) throw unusable(address, `an answer of over ${mostReplyBytes} bytes`);
     return parse(text, address);
   } catch (cause) {
@@ -84,7 +89,9 @@ export async function postJson(
     );
   } finally {
     signal.removeEventListener('abort', abort);
-    cut.abort();
+    timer.abort(ended);
+    // An abort makes an error with its stack: nothing for every call that went well.
+    if (!whole) cut.abort();
   }
 }
 
