@@ -15,7 +15,8 @@ export interface ClientOptions {
 
 /**
  * Connects, and from then on reconnects by itself.
- * @throws MillraceError `source_unavailable` when the first connection cannot be made
+ * @throws MillraceError `source_unavailable` when the first connection cannot be made; `config_invalid` when the file of the
+ * certificate authority cannot be read
  */
 export async function connect(config: RedisConnectionConfig, options: ClientOptions): Promise<Redis> {
   const client = new Redis(config.url, {
@@ -25,7 +26,7 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
     maxRetriesPerRequest: options.patient ? null : 0,
     autoResendUnfulfilledCommands: options.patient,
     retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),
-    ...(config.ca !== undefined && { tls: { ca: await readFile(config.ca) } }),
+    ...(config.ca !== undefined && { tls: { ca: await readAuthority(config.ca) } }),
   } satisfies RedisOptions);
   // Without a listener an error event ends the process. What was lost later shows at the next command.
   let said: unknown;
@@ -43,6 +44,19 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
 export function replyCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return undefined;
   return /^[A-Z]+/.exec(error.message)?.[0];
+}
+
+async function readAuthority(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new MillraceError(
+      'config_invalid',
+      `The certificate authority ${file} cannot be read (${cause.code}).`,
+      {
+        cause,
+        hint: '`ca` is the path of a PEM file, relative to the configuration file.',
+      },
+    );
+  });
 }
 
 function unavailable(url: string, cause: unknown): MillraceError {

@@ -4,11 +4,19 @@ import { z } from 'zod';
 export const redisConnection = z.strictObject({
   url: z
     .string()
-    .regex(/^rediss?:\/\//, 'expected redis://[user:password@]host:port[/db], or rediss:// for TLS')
+    .refine(
+      (url) => /^rediss?:\/\//.test(url) && URL.canParse(url),
+      'expected redis://[user:password@]host:port[/db], or rediss:// for TLS, with anything special in a password as %XX',
+    )
     .describe(
       'Address: `redis://user:password@host:6379`, `rediss://` for TLS. Keep passwords in the environment.',
     ),
-  ca: z.string().optional().describe('File with the certificate authority of a `rediss://` server, in PEM.'),
+  ca: z
+    .string()
+    .optional()
+    .describe(
+      'File with the certificate authority of a `rediss://` server, in PEM. A relative path starts at the configuration file.',
+    ),
 });
 
 const field = z.string().min(1);

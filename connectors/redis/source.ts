@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type {
@@ -27,7 +28,11 @@ const recordEveryMs = 5_000;
 const againMs = 200;
 
 /** Documents from a Redis stream. @throws MillraceError `source_unavailable` when Redis cannot be reached */
-export const openRedisSource: SourceFactory<RedisSourceConfig> = async (config, context) => {
+export const openRedisSource: SourceFactory<RedisSourceConfig> = async (given, context) => {
+  const config = {
+    ...given,
+    ...(given.ca !== undefined && { ca: resolve(context.baseFolder, given.ca) }),
+  };
   const name = config.name ?? `redis:${config.stream}`;
   await describe(config);
   return {

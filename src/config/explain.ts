@@ -29,6 +29,10 @@ function explain(issue: Issue, above: readonly PropertyKey[], ground: Ground): s
   if (issue.code === 'invalid_union') return explainUnion(issue, path, ground);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${name([...path, key])}: unknown key. ${known(path, key, tree)}`);
+  if (issue.code === 'invalid_key') return issue.issues.flatMap((inner) => explain(inner, path, ground));
+  const keys = keysAt(path, tree);
+  if (issue.code === 'invalid_type' && path.length > 0 && keys.length > 0 && valueAt(path, input) === null)
+    return [`${name(path)}: has nothing under it; expected settings. Known here: ${keys.join(', ')}.`];
   const wanted = nodeAt(path, tree)?.description;
   const missing = issue.code === 'invalid_type' && valueAt(path, input) === undefined;
   const message = missing ? `missing; expected ${issue.expected}` : lowerFirst(issue.message);

@@ -114,6 +114,28 @@ describe('a configuration that is wrong is refused with the path to the key, wha
       'name: "a b"\nsource: { files: { root: docs } }\n',
       ['name: expected letters, digits, - and _'],
     ],
+    [
+      'an address that is none',
+      'name: a\nsource: { redis: { url: "redis://user:pa ss@a host:6379", stream: s } }\n',
+      ['source.redis.url: expected redis://[user:password@]host:port[/db], or rediss:// for TLS'],
+    ],
+    [
+      'a model whose name cannot be one',
+      `${start}chain: [{ chunk: { markdown: {} } }, { embed: { models: { "a b": { static: {} }, "*": { static: {} } } } }]\n`,
+      ['chain[1].embed.models.a b: expected letters, digits, ".", "-" and "_", or "*" for the default'],
+    ],
+    [
+      'a key with nothing under it',
+      `${start}chain: [{ chunk: { markdown: {} } }, { embed: { models: { "*": } } }]\n`,
+      [
+        'chain[1].embed.models.*: has nothing under it; expected settings. Known here: static, onnx, openai, own.',
+      ],
+    ],
+    [
+      'a connector with nothing under it',
+      'name: a\nsource: { files: }\n',
+      ['source.files: has nothing under it; expected settings. Known here: root, include,'],
+    ],
     ['an empty file', '', ['the configuration: ', 'expected object']],
   ])('%s', async (_, text, said) => {
     const { message } = await refusal(text);

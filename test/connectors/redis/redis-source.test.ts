@@ -251,3 +251,10 @@ test('a key that is no stream, a wrong password and a closed port are told apart
     hint: expect.stringContaining('running') as string,
   });
 });
+
+test('a certificate authority that is not there is named, looked for beside the configuration file', async () => {
+  await expect(openStream(redis, newStream(), { ca: 'certificates/own.pem' })).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: 'The certificate authority /certificates/own.pem cannot be read (ENOENT).',
+  });
+});
