@@ -1,7 +1,8 @@
 import type { TokenizerRef } from '../../contracts/embedding-model.js';
 import { Batcher } from '../../flow/batcher.js';
 import type { WorkerPool } from '../workers/pool.js';
-import type { PackedIds, TokenizerServiceOptions } from './service.js';
+import { unpackIds, type PackedIds } from './packed-ids.js';
+import type { TokenizerServiceOptions } from './service.js';
 
 /** Tokenises texts of many callers in worker threads. */
 export interface PooledTokenizer {
@@ -22,9 +23,7 @@ export function createPooledTokenizer(
   const service = pool.service(new URL('./service.js', import.meta.url), options);
   const batcher = new Batcher<string, Int32Array>({
     run: async (texts) => {
-      const { counts, ids } = await service.call<PackedIds>('ids', texts, { signal });
-      let used = 0;
-      return Array.from(counts, (count) => ids.subarray(used, (used += count)));
+      return unpackIds(await service.call<PackedIds>('ids', texts, { signal }));
     },
     cost: ({ length }) => length,
     maxCost: charactersAtOnce,

@@ -5,7 +5,7 @@ import { retry } from '../../flow/retry.js';
 import type { WorkerPool } from '../../inference/workers/pool.js';
 import type { Report } from '../../observability/events.js';
 import type { ChunkerSpec } from './chunker.js';
-import { idsReader } from './packed-ids.js';
+import { idsReader } from '../../inference/tokenizer/packed-ids.js';
 import { unpackPassages } from './packed-passages.js';
 import type { Passage } from './passage.js';
 import type { ChunkedTexts, ChunkServiceOptions, EmbeddedTexts } from './service.js';

@@ -7,7 +7,7 @@ import type { Encoding, Tokenizer } from '../../inference/tokenizer/tokenizer.js
 import type { Resources } from '../../inference/workers/resources.js';
 import type { Service } from '../../inference/workers/service.js';
 import { createSplitter, type ChunkerSpec } from './chunker.js';
-import { packIds, type PackedIds } from './packed-ids.js';
+import { packIds, type PackedIds } from '../../inference/tokenizer/packed-ids.js';
 import { countOf, packPassages, type PackedPassages } from './packed-passages.js';
 import type { Passage } from './passage.js';
 import { strictestMeasure } from './strictest-measure.js';

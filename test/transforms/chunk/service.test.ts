@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { bundledFolder } from '../../../src/inference/models/resolve-model.js';
 import { loadTokenizer, tokenizerRef } from '../../../src/inference/tokenizer/load-tokenizer.js';
 import { createResourceTable } from '../../../src/inference/workers/resources.js';
-import { idsReader } from '../../../src/transforms/chunk/packed-ids.js';
+import { idsReader } from '../../../src/inference/tokenizer/packed-ids.js';
 import { unpackPassages } from '../../../src/transforms/chunk/packed-passages.js';
 import { create, type ChunkedTexts } from '../../../src/transforms/chunk/service.js';
 

@@ -12,17 +12,12 @@ import { withOptions } from '../../batching-options.js';
 import { identityDigest } from '../../identity.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import type { WorkerPool } from '../../workers/pool.js';
+import { unpackIds, type PackedIds } from '../../tokenizer/packed-ids.js';
 import { onnxFiles, weightsBytes, weightsDigest } from './model-files.js';
 import type { OnnxOptions } from './options.js';
 import { openPlace } from './place.js';
 import { readSentenceSettings } from './sentence-settings.js';
-import type {
-  OnnxDescription,
-  OnnxServiceOptions,
-  OnnxTexts,
-  OnnxVectors,
-  TokenizedTexts,
-} from './service.js';
+import type { OnnxDescription, OnnxServiceOptions, OnnxTexts, OnnxVectors } from './service.js';
 
 export interface OnnxModelParts {
   readonly folder: ModelFolder;
@@ -136,9 +131,7 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
         return { modelId, width, vectors: rows, ms, tokens, paddedTokens };
       },
       async tokenize(texts, signal) {
-        const { ids, counts } = await place.call<TokenizedTexts>('tokenize', texts, signal);
-        let end = 0;
-        return Array.from(counts, (count) => ids.subarray(end, (end += count)));
+        return unpackIds(await place.call<PackedIds>('tokenize', texts, signal));
       },
       close: () => place.close(),
     };

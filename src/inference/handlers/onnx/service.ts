@@ -1,4 +1,5 @@
 import type { Pooling, TokenizerRef } from '../../../contracts/embedding-model.js';
+import { packIds } from '../../tokenizer/packed-ids.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
@@ -46,12 +47,6 @@ export interface OnnxVectors {
   readonly paddedTokens: number;
 }
 
-/** Answer of `tokenize`: the ids of all texts one after the other, and how many each has. */
-export interface TokenizedTexts {
-  readonly ids: Int32Array<ArrayBuffer>;
-  readonly counts: Int32Array<ArrayBuffer>;
-}
-
 /** Some words, for the first run of a model. */
 const probeText = 'Sphinx of black quartz, judge my vow: 42 wizards jump quickly over 7 lazy dogs.';
 
@@ -96,16 +91,8 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
         return { value };
       },
       tokenize(texts: readonly string[]) {
-        const all = texts.map((text) => tokenizer.ids(text));
-        const counts = Int32Array.from(all, ({ length }) => length);
-        const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
-        let at = 0;
-        for (const some of all) {
-          ids.set(some, at);
-          at += some.length;
-        }
-        const value: TokenizedTexts = { ids, counts };
-        return { value, transfer: [ids.buffer, counts.buffer] };
+        const value = packIds(texts.map((text) => tokenizer.ids(text)));
+        return { value, transfer: [value.ids.buffer, value.counts.buffer] };
       },
       async embed(texts: OnnxTexts) {
         const value = await embed(texts);

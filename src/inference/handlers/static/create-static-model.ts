@@ -7,6 +7,7 @@ import type {
 } from '../../../contracts/embedding-model.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
 import { identityDigest } from '../../identity.js';
+import { packIds } from '../../tokenizer/packed-ids.js';
 import type { WorkerPool } from '../../workers/pool.js';
 import type { StaticBatch, StaticServiceOptions } from './service.js';
 import { readStaticSettings } from './static-settings.js';
@@ -103,14 +104,7 @@ export async function createStaticModel({
 function batchOf(texts: readonly EmbedText[], prompt: string): StaticBatch {
   const known = texts.flatMap(({ ids }) => (ids === undefined ? [] : [ids]));
   if (prompt !== '' || known.length < texts.length) return { texts: texts.map(({ text }) => prompt + text) };
-  const counts = Int32Array.from(known, ({ length }) => length);
-  const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
-  let at = 0;
-  for (const part of known) {
-    ids.set(part, at);
-    at += part.length;
-  }
-  return { ids, counts };
+  return packIds(known);
 }
 
 function digestOf({ name, files }: StaticModelFolder, file: string): string {

@@ -25,3 +25,9 @@ export function idsReader({ ids, counts }: PackedIds): () => Int32Array {
     return ids.subarray(from, used);
   };
 }
+
+/** All lists, as views. */
+export function unpackIds(packed: PackedIds): Int32Array[] {
+  const next = idsReader(packed);
+  return Array.from(packed.counts, () => next());
+}
