@@ -2,6 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
+import { installOnnxRuntime } from '../inference/handlers/onnx/install-onnx-runtime.js';
 import { bundledFolder } from '../inference/models/resolve-model.js';
 import { verifyModel } from '../inference/models/verify-model.js';
 import { availableCores, defaultWorkerCount } from '../inference/workers/cores.js';
@@ -73,7 +74,7 @@ function onnxRuntime(): Symptom {
   return {
     ...installed('onnxruntime-node'),
     optional: true,
-    remedy: 'Only for `onnx` models: npm install onnxruntime-node',
+    remedy: `Only for \`onnx\` models: ${installOnnxRuntime}`,
   };
 }
 

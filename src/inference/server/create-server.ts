@@ -182,6 +182,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
           reject(
             new MillraceError('config_invalid', `${host}:${port} cannot be listened on (${cause.code}).`, {
               cause,
+              hint: 'Is another program there? Give another port by --port or `port`, or an address of this machine.',
             }),
           ),
         );

@@ -348,6 +348,7 @@ describe('the life of a server', () => {
     await expect(other.listen('127.0.0.1', port)).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining(`127.0.0.1:${port}`),
+      hint: expect.stringContaining('--port'),
     });
   });
 });

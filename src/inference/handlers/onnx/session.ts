@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { installOnnxRuntime } from './install-onnx-runtime.js';
 import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
@@ -156,7 +157,7 @@ async function importRuntime() {
   } catch (cause) {
     throw new MillraceError('runtime_missing', 'The onnx handler needs the package onnxruntime-node', {
       cause,
-      hint: 'Install it: npm install onnxruntime-node@1.30.0 --onnxruntime-node-install=skip',
+      hint: `Install it: ${installOnnxRuntime}`,
     });
   }
 }

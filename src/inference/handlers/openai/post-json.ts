@@ -85,6 +85,7 @@ export async function postJson(
       `${address} could not be reached, or the connection broke.`,
       {
         cause,
+        hint: 'Is the server running there, and is `url` right?',
       },
     );
   } finally {

@@ -286,6 +286,7 @@ describe('a call that fails', () => {
     const error = await failure(small.embed(items, 'document', signal));
     expect(error.code).toBe('remote_unavailable');
     expect(error.cause).toBeDefined();
+    expect(error.hint).toContain('url');
     await start();
   });
 
