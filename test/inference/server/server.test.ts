@@ -270,6 +270,10 @@ describe('who may ask', () => {
     expect((await ask({ model: 'small', input: 'a' }, { authorization: `Bearer ${token}` })).status).toBe(
       200,
     );
+    // The name of the scheme is the same in any case (RFC 9110, 11.1).
+    expect((await ask({ model: 'small', input: 'a' }, { authorization: `bearer ${token}` })).status).toBe(
+      200,
+    );
     expect((await get('/metrics')).status).toBe(401);
     expect((await get('/v1/models')).status).toBe(401);
     expect((await get('/health')).status).toBe(200);
