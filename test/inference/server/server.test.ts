@@ -261,6 +261,13 @@ describe('a server that is full', () => {
   });
 });
 
+test('an input of another kind is told what was expected', async () => {
+  await start();
+  server.ready();
+  const { json } = await ask({ model: 'small', input: 5 });
+  expect(json.error.message).toBe('input: expected a text or a list of texts.');
+});
+
 describe('who may ask', () => {
   test('with a token: who has it; health is open', async () => {
     await start({ token });
