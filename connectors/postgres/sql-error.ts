@@ -5,13 +5,12 @@ import type { ErrorCode } from '../../src/errors/codes.js';
  * Gives an error of a driver its code, by SQLSTATE or by where it arose, never by its text.
  * @param broken the connection is gone: whatever the driver says then, the store was not reached
  */
-export function classifySqlError(error: unknown, where: string, broken = false): MillraceError {
-  if (error instanceof MillraceError) return error;
+export function classifySqlError(thrown: unknown, where: string, broken = false): MillraceError {
+  if (thrown instanceof MillraceError) return thrown;
+  // Of a host with several addresses: an error each, and no message of its own.
+  const error: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
   const state = sqlState(error);
-  const { code, hint } =
-    state === undefined || broken
-      ? { code: broken || isSystemError(error) ? 'store_unavailable' : 'internal', hint: undefined }
-      : classOf(state);
+  const { code, hint } = state === undefined || broken ? withoutState(error, broken) : classOf(state);
   const said = error instanceof Error ? error.message : String(error);
   const message = `${where}: ${said}${state === undefined ? '' : ` (SQLSTATE ${state})`}`;
   return new MillraceError(code as ErrorCode, message, {
@@ -26,13 +25,15 @@ function sqlState(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
-}
-
 interface Classified {
   readonly code: ErrorCode;
   readonly hint?: string;
+}
+
+function withoutState(error: unknown, broken: boolean): Classified {
+  const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  if (call === 'connect' || call === 'getaddrinfo') return unreachable;
+  return broken || call !== undefined ? unavailable : { code: 'internal' };
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -42,6 +43,10 @@ function classOf(state: string): Classified {
   return classes[state.slice(0, 2)] ?? { code: 'internal' };
 }
 
+const unreachable: Classified = {
+  code: 'store_unavailable',
+  hint: 'Is Postgres running there, and does it take connections from here?',
+};
 const unavailable: Classified = { code: 'store_unavailable' };
 const refused: Classified = { code: 'store_refused' };
 

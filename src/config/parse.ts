@@ -3,6 +3,7 @@ import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
 import { modelsSpec } from './models-spec.js';
 import { explainIssues } from './explain.js';
 import { chainProblems, chainSpec } from './parse-chain.js';
+import { refreshProblems } from './parse-refresh.js';
 import { pipelineSchema, type Connectors } from './schema.js';
 
 export interface ParseOptions {
@@ -22,32 +23,34 @@ export function parsePipeline(
 ): PipelineSpec {
   const schema = pipelineSchema(connectors);
   const result = schema.safeParse(input);
-  const problems = result.success
-    ? chainProblems(result.data.chain)
-    : explainIssues(result.error.issues, schema, input);
-  if (!result.success || problems.length > 0)
-    throw new MillraceError(
-      'config_invalid',
-      `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    );
+  if (!result.success) throw unusable(origin, explainIssues(result.error.issues, schema, input));
   const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
+  const problems = chainProblems(chain);
+  if (problems.length > 0) throw unusable(origin, problems);
+  const steps = chainSpec(chain);
+  const updates = refresh && { ...refresh, watch: [refresh.watch].flat() };
+  const strangers = updates === undefined ? [] : refreshProblems(updates, steps);
+  if (strangers.length > 0) throw unusable(origin, strangers);
   return {
     name,
     source: connectorSpec(source),
-    ...chainSpec(chain),
+    ...steps,
     sink: connectorSpec(sink),
     failed: connectorSpec(failed),
     limits,
     models: modelsSpec(models, baseFolder, cacheFolder),
-    refresh: refresh && {
-      ...refresh,
-      watch: [refresh.watch].flat(),
-      events: refresh.events && connectorSpec(refresh.events),
-    },
+    refresh: updates && { ...updates, events: updates.events && connectorSpec(updates.events) },
     workers,
     stopDeadlineMs,
     baseFolder,
   };
+}
+
+function unusable(origin: string, problems: readonly string[]): MillraceError {
+  return new MillraceError(
+    'config_invalid',
+    `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+  );
 }
 
 function connectorSpec(choice: Record<string, unknown>): ConnectorSpec {

@@ -27,20 +27,9 @@ export interface ModelUpdater {
   listen(updates: AsyncIterable<ModelUpdate>): Promise<void>;
 }
 
-/** @throws MillraceError `config_invalid` when `refresh` names a model that the chain has not */
 export function createModelUpdater({ refresh, targets, context, signal }: ModelUpdaterOptions): ModelUpdater {
   const { allow, watch, everyMs } = refresh;
   const { clock, report } = context;
-  const known = [...new Set(targets.map(({ model }) => model))].join(', ') || 'none';
-  for (const name of [...watch, ...allow.flatMap(({ replaces }) => replaces ?? [])])
-    if (!targets.some(({ model }) => model === name))
-      throw new MillraceError(
-        'config_invalid',
-        `refresh names the model "${name}", which the chain has not`,
-        {
-          hint: `Write it as in the chain. Models that can be exchanged there: ${known}.`,
-        },
-      );
 
   /** What an update may stand for: the models of the chain as they are named there, and those of `refresh.allow`. */
   function listed({

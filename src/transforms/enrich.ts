@@ -52,6 +52,8 @@ export function createEnrich({
     try {
       // A function that pays no heed to the signal must not hold up a stop.
       const enrichments = await untilAborted((async () => enrich(documents, signal))(), signal);
+      if (!Array.isArray(enrichments))
+        throw new Error(`It gave ${typeof enrichments}, not a list with an enrichment a document.`);
       if (enrichments.length === documents.length) return enrichments;
       throw new Error(`${documents.length} documents gave ${enrichments.length} enrichments.`);
     } catch (error) {

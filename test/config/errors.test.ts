@@ -136,6 +136,14 @@ describe('a configuration that is wrong is refused with the path to the key, wha
       'name: a\nsource: { files: }\n',
       ['source.files: has nothing under it; expected settings. Known here: root, include,'],
     ],
+    [
+      'models to exchange that the chain has not',
+      `${start}chain: [{ chunk: { markdown: {} } }, { embed: { static: { model: ./mine } } }]\nrefresh: { watch: [./mine, bundled], allow: [{ model: ./new, replaces: ./mnie }] }\n`,
+      [
+        'refresh.watch: "bundled" is no model of the chain that can be exchanged. Write it as in the chain: ./mine',
+        'refresh.allow[0].replaces: "./mnie" is no model of the chain that can be exchanged',
+      ],
+    ],
     ['an empty file', '', ['the configuration: ', 'expected object']],
   ])('%s', async (_, text, said) => {
     const { message } = await refusal(text);

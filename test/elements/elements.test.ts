@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/elements/canonical-json.js';
 import { createDocument } from '../../src/elements/document.js';
+import type { Metadata } from '../../src/elements/metadata.js';
 import { contentHash } from '../../src/elements/hash.js';
 import { chunkId } from '../../src/elements/ids.js';
 import { cleanText } from '../../src/elements/text.js';
@@ -92,6 +93,34 @@ describe('document', () => {
         expect(JSON.parse(canonicalJson(value as never))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
+  });
+});
+
+describe('metadata made by functions of others', () => {
+  const stored = (metadata: object) =>
+    createDocument({ id: 'a', text: '', metadata: metadata as Metadata, version: versionOf(0, 0n) }).metadata;
+
+  test('what has a JSON form of its own takes it, and fields without a value are none', () => {
+    expect(stored({ at: new Date(0), none: undefined, bare: Object.create(null) as object })).toEqual({
+      at: '1970-01-01T00:00:00.000Z',
+      bare: {},
+    });
+  });
+
+  const loop: { inner: object[] } = { inner: [] };
+  loop.inner.push(loop);
+  const shared = { n: 1 };
+  test.each([
+    ['a Map', { m: new Map([[1, 2]]) }, 'm is a Map, which JSON cannot hold.'],
+    ['a bigint far inside', { a: [{ b: 1n }] }, 'a[0].b is a bigint, which JSON cannot hold.'],
+    ['a function', { f: () => 1 }, 'f is a function, which JSON cannot hold.'],
+    ['a loop', { loop }, 'loop.inner[0] is an object that holds itself, which JSON cannot hold.'],
+  ])('%s is refused with its place', (_, metadata, message) => {
+    expect(() => stored(metadata)).toThrow(expect.objectContaining({ code: 'transform_failed', message }));
+  });
+
+  test('one object in two places is no loop', () => {
+    expect(stored({ a: shared, b: shared })).toEqual({ a: { n: 1 }, b: { n: 1 } });
   });
 });
 

@@ -132,6 +132,30 @@ test('an item that spoils its batch fails alone, and each hook fails as a stage 
   expect(outcomes(log).filter((kind) => kind === 'stored')).toHaveLength(40);
 });
 
+test('a model that gives no list, or what JSON cannot hold, fails its documents and says so', async () => {
+  const bed = await openBed();
+  const run = async (items: readonly unknown[]) =>
+    items.includes('nothing') ? (undefined as never) : items.map(() => 1n as never);
+  const model = { own: { modelId: 'odd@1', batchSize: 1, run } };
+  await bed.run({
+    source: logOf([document('nothing', 1, 'nothing'), document('big', 1, 'big')]),
+    input: { chain: [{ infer: { name: 'odd', to: 'metadata.odd', model } }, chunk, embed] },
+  });
+  const failures = (await bed.failed()).map(({ documentId, error }) => [
+    documentId,
+    error.code,
+    error.message,
+  ]);
+  expect(failures.sort()).toEqual([
+    ['big', 'transform_failed', 'odd.value is a bigint, which JSON cannot hold.'],
+    [
+      'nothing',
+      'inference_failed',
+      'The model of "odd" failed: It gave undefined, not a list with a result an item.',
+    ],
+  ]);
+});
+
 test('an outage of a model is waited out', async () => {
   const bed = await openBed();
   let calls = 0;

@@ -4,6 +4,8 @@ export interface ModelFolder {
   readonly name: string;
   /** Absolute path. */
   readonly path: string;
+  /** Absolute path of the folder that this one is a copy of: the one to tell people of. */
+  readonly copyOf?: string;
   /** Commit on the hub, 40 hex characters; absent for a bundled model and for a plain folder. */
   readonly revision?: string;
   /** The files that the handler asked for, by their path in the folder (with `/`). */

@@ -14,10 +14,10 @@ export async function readJsonFile<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.infer<Schema> | undefined> {
   if (!folder.files.has(file)) return undefined;
-  const path = join(folder.path, file);
   try {
-    return schema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return schema.parse(JSON.parse(await readFile(join(folder.path, file), 'utf8')));
   } catch (cause) {
+    const path = join(folder.copyOf ?? folder.path, file);
     throw new MillraceError('model_corrupt', `${path} is not what a model keeps under that name`, {
       cause,
       hint: "Put the model's own file there again.",

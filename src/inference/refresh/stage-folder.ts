@@ -28,7 +28,7 @@ export async function stageFolder(
           hint: 'Put the files of a model there in one go: the next look takes them when they rest.',
         });
     }
-    return { ...folder, path: target };
+    return { ...folder, path: target, copyOf: folder.copyOf ?? folder.path };
   } catch (error) {
     await rm(target, { recursive: true, force: true });
     throw error;

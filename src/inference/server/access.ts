@@ -18,7 +18,7 @@ export function checkAccess(headers: IncomingHttpHeaders, token: string | undefi
     if (isLoopback(name)) return;
     throw new ApiError(403, 'wrong_host', 'This server answers under the name of its own machine only.');
   }
-  const [, given] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
+  const [, given] = /^Bearer +(.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (given !== undefined && timingSafeEqual(digest(given), digest(token))) return;
   throw new ApiError(401, 'invalid_api_key', 'This server needs its token: Authorization: Bearer …');
 }

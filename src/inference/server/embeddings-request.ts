@@ -13,7 +13,7 @@ export interface EmbeddingsRequest {
 
 const schema = z.strictObject({
   model: z.string().min(1),
-  input: z.union([z.string(), z.array(z.unknown())]),
+  input: z.union([z.string(), z.array(z.unknown())], { error: 'expected a text or a list of texts' }),
   encoding_format: z.enum(['float', 'base64']).default('float'),
   dimensions: z.int().min(1).optional(),
   input_type: z.enum(['document', 'query']).default('document'),

@@ -59,6 +59,8 @@ export function createInferLane({ name, handler, clock, signal, report }: InferL
     try {
       // A handler that pays no heed to the signal must not hold up a stop.
       const answer = await untilAborted((async () => handler.run(items, signal))(), signal);
+      if (!Array.isArray(answer.results))
+        throw new Error(`It gave ${typeof answer.results}, not a list with a result an item.`);
       if (answer.results.length === items.length) return answer;
       throw new Error(`${items.length} items gave ${answer.results.length} results.`);
     } catch (error) {

@@ -261,6 +261,13 @@ describe('a server that is full', () => {
   });
 });
 
+test('an input of another kind is told what was expected', async () => {
+  await start();
+  server.ready();
+  const { json } = await ask({ model: 'small', input: 5 });
+  expect(json.error.message).toBe('input: expected a text or a list of texts.');
+});
+
 describe('who may ask', () => {
   test('with a token: who has it; health is open', async () => {
     await start({ token });
@@ -268,6 +275,10 @@ describe('who may ask', () => {
     expect((await ask({ model: 'small', input: 'a' })).status).toBe(401);
     expect((await ask({ model: 'small', input: 'a' }, { authorization: 'Bearer wrong' })).status).toBe(401);
     expect((await ask({ model: 'small', input: 'a' }, { authorization: `Bearer ${token}` })).status).toBe(
+      200,
+    );
+    // The name of the scheme is the same in any case (RFC 9110, 11.1).
+    expect((await ask({ model: 'small', input: 'a' }, { authorization: `bearer ${token}` })).status).toBe(
       200,
     );
     expect((await get('/metrics')).status).toBe(401);
