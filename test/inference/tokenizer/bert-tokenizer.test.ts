@@ -157,3 +157,11 @@ describe('the BERT tokenizer', () => {
     expect(time(1_000_000)).toBeLessThan(30 * short + 300);
   });
 });
+
+it('gives the same ids however many different words it has seen before', async () => {
+  const worn = await tokenizerOf(file);
+  const numbers = Array.from({ length: 140_000 }, (_, number) => `n${number * 7919}`).join(' ');
+  const before = worn.ids(numbers);
+  for (const text of texts.slice(0, 20)) expect(worn.ids(text)).toEqual((await tokenizerOf(file)).ids(text));
+  expect(worn.ids(numbers)).toEqual(before);
+});

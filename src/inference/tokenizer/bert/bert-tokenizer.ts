@@ -29,25 +29,42 @@ export function createBertTokenizer(options: BertTokenizerOptions): Tokenizer {
   const { classes } = characters;
   const buffer = new TokenBuffer();
   const table = new WordTable(cachedWords);
-  /** Tokens of the cached runs that are not exactly one token: [id, start, end, kind] each, offsets in the run. */
-  let splits: Int32Array[] = [];
+  /**
+   * Tokens of the cached runs that are not exactly one token, run after run: how many numbers follow, then
+   * [id, start, end, kind] each, offsets in the run. One array for all: an object a run would fill the heap.
+   */
+  let splits = new Int32Array(1 << 12);
+  let used = 0;
 
-  /** What the table holds for a run: 2 * id when it is one token, or 2 * index into `splits` + 1. */
+  function remember(tokens: Int32Array): number {
+    const at = used;
+    used += tokens.length + 1;
+    if (used > splits.length) {
+      const longer = new Int32Array(Math.max(used, splits.length * 2));
+      longer.set(splits);
+      splits = longer;
+    }
+    splits[at] = tokens.length;
+    splits.set(tokens, at + 1);
+    return at;
+  }
+
+  /** What the table holds for a run: 2 * id when it is one token, or 2 * its place in `splits` + 1. */
   function learn(text: string, start: number, end: number, hash: number): number {
     const tokens = splitter.split(text.slice(start, end));
     const [id, from, to, kind] = tokens;
     const simple = tokens.length === 4 && from === 0 && to === end - start && kind === tokenKind.head;
     if (table.full(end - start)) {
       table.clear();
-      splits = [];
+      used = 0;
     }
-    const value = simple ? id! * 2 : (splits.push(tokens) - 1) * 2 + 1;
+    const value = simple ? id! * 2 : remember(tokens) * 2 + 1;
     table.add(text, start, end, hash, value);
     return value;
   }
 
-  function pushSplit(tokens: Int32Array, offset: number) {
-    for (let at = 0; at < tokens.length; at += 4)
+  function pushSplit(tokens: Int32Array, from: number, to: number, offset: number) {
+    for (let at = from; at < to; at += 4)
       buffer.push(tokens[at]!, offset + tokens[at + 1]!, offset + tokens[at + 2]!, tokens[at + 3]!);
   }
 
@@ -72,13 +89,14 @@ export function createBertTokenizer(options: BertTokenizerOptions): Tokenizer {
           at++;
         }
       if (at - start > longestCachedWord) {
-        pushSplit(splitter.split(text.slice(start, at)), start);
+        const tokens = splitter.split(text.slice(start, at));
+        pushSplit(tokens, 0, tokens.length, start);
         continue;
       }
       let value = table.get(text, start, at, hash);
       if (value === -1) value = learn(text, start, at, hash);
       if ((value & 1) === 0) buffer.push(value >> 1, start, at, tokenKind.head);
-      else pushSplit(splits[value >> 1]!, start);
+      else pushSplit(splits, (value >> 1) + 1, (value >> 1) + 1 + splits[value >> 1]!, start);
     }
   }
 
