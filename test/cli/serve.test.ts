@@ -49,7 +49,10 @@ describe('a server under load', () => {
     let stdout = '';
     server.child.stdout!.on('data', (text: string) => (stdout += text));
     await server.says('ready:');
-    const [, url] = /"type":"ready","url":"([^"]+)"/.exec(stdout)!;
+    // What it says on the other stream may be read later.
+    const said = () => /"type":"ready","url":"([^"]+)"/.exec(stdout)?.[1];
+    while (said() === undefined) await new Promise((done) => setTimeout(done, 5));
+    const url = said()!;
     const headers = { authorization: `Bearer ${environment.MILLRACE_TOKEN}` };
     const input = Array.from({ length: 200 }, () => 'word '.repeat(40));
     call = fetch(`${url}/v1/embeddings`, {
