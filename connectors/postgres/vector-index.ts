@@ -10,6 +10,12 @@ export type IndexRule = 'off' | number;
 const maxVector = 2000;
 const maxHalf = 4000;
 
+/**
+ * Candidates for the neighbours of each vector. With pgvector's 64 a vector could not be reached at all, in 14 of 300
+ * indexes over 600 documents that came in the order of their likeness; with 128 in none.
+ */
+const construction = 128;
+
 export function indexable(width: number): boolean {
   return width <= maxHalf;
 }
@@ -45,6 +51,7 @@ export function createIndexSql(
   return {
     text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
            on ${names.chunks} using hnsw ((${column}::${indexedType(width)}) ${operators})
+           with (ef_construction = ${construction})
            where pipeline = ${quoteText(pipeline)}`,
   };
 }
