@@ -12,13 +12,15 @@ import type {
 } from '../../src/contracts/source.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { connect, replyCode } from './client.js';
+import { connect } from './client.js';
 import type { RedisSourceConfig } from './config.js';
 import { openConfirmer } from './confirm.js';
+import { describeStream } from './describe-stream.js';
 import { decodeEntry, failUnread, type Entry } from './decode.js';
 import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
+import { mayPass, refused } from './refusal.js';
 import { claim, takeOver, type TakeoverOptions } from './takeover.js';
 
 /** Longest wait for new entries in one call, and so longest time from one look at what others left to the next. */
@@ -34,28 +36,14 @@ export const openRedisSource: SourceFactory<RedisSourceConfig> = async (given, c
     ...(given.ca !== undefined && { ca: resolve(context.baseFolder, given.ca) }),
   };
   const name = config.name ?? `redis:${config.stream}`;
-  await describe(config);
+  await describeStream(config);
   return {
     name,
     endless: true,
-    probe: async () => describe(config),
+    probe: async () => describeStream(config),
     deliveries: (source) => new Reading(config, context, source).deliveries(),
   } satisfies Source;
 };
-
-async function describe(config: RedisSourceConfig): Promise<string> {
-  const client = await connect(config, { name: 'millrace', patient: false });
-  try {
-    const type = await client.type(config.stream);
-    if (type === 'none') return `there is no stream ${JSON.stringify(config.stream)} yet`;
-    const length = await client.xlen(config.stream);
-    return `the stream ${JSON.stringify(config.stream)} has ${length} entries`;
-  } catch (cause) {
-    throw refused(config, cause);
-  } finally {
-    await client.quit();
-  }
-}
 
 /** One reading of the stream, from the first delivery to the end. */
 class Reading {
@@ -233,29 +221,4 @@ class Reading {
     });
     await clock.sleep(againMs, this.#context.signal).catch(() => undefined);
   }
-}
-
-/** Codes of replies to what may be asked again: the group is gone, or the server is on its way up or changing roles. */
-const passing = [
-  'NOGROUP',
-  'UNBLOCKED',
-  'LOADING',
-  'READONLY',
-  'MASTERDOWN',
-  'CLUSTERDOWN',
-  'TRYAGAIN',
-  'BUSY',
-];
-
-/** Whether a failed command may pass later: a lost connection may, most error replies never will. */
-function mayPass(error: unknown): boolean {
-  const code = replyCode(error);
-  return code === undefined || passing.includes(code);
-}
-
-function refused({ stream }: RedisSourceConfig, cause: unknown): MillraceError {
-  return new MillraceError('source_unavailable', `Redis refuses to let the stream ${stream} be read.`, {
-    cause,
-    hint: 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',
-  });
 }

@@ -111,6 +111,16 @@ function refreshSchema(connectors: Connectors) {
   });
 }
 
+/** What every command that goes on until it is stopped can be told. */
+export const processSettings = {
+  workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
+  stopDeadlineMs: z
+    .int()
+    .min(0)
+    .default(30_000)
+    .describe('How long the first SIGTERM or SIGINT waits for what is under way.'),
+};
+
 /** The one schema of the configuration: it checks, fills in defaults, and gives JSON Schema and the reference page. */
 export function pipelineSchema(connectors: Connectors) {
   return z.strictObject({
@@ -141,12 +151,7 @@ export function pipelineSchema(connectors: Connectors) {
       .describe(
         'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
       ),
-    workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
-    stopDeadlineMs: z
-      .int()
-      .min(0)
-      .default(30_000)
-      .describe('How long the first SIGTERM or SIGINT waits for what is under way.'),
+    ...processSettings,
   });
 }
 

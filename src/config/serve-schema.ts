@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { localModelSpec } from '../inference/model-spec.js';
-import { modelsSchema } from './schema.js';
+import { modelsSchema, processSettings } from './schema.js';
 
 /** The schema of what `millrace serve` reads. */
 export const serveSchema = z.strictObject({
@@ -43,12 +43,7 @@ export const serveSchema = z.strictObject({
     .prefault({})
     .describe('What one request may hold.'),
   models: modelsSchema.prefault({}).describe('Where models come from.'),
-  workers: z.int().min(1).max(256).optional().describe('Worker threads. Default: one a CPU.'),
-  stopDeadlineMs: z
-    .int()
-    .min(0)
-    .default(30_000)
-    .describe('How long the first SIGTERM or SIGINT waits for what is under way.'),
+  ...processSettings,
 });
 
 export type ServeInput = z.input<typeof serveSchema>;

@@ -1,0 +1,28 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { replyCode } from './client.js';
+import type { RedisSourceConfig } from './config.js';
+
+/** Codes of replies to what may be asked again: the group is gone, or the server is on its way up or changing roles. */
+const passing = [
+  'NOGROUP',
+  'UNBLOCKED',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'BUSY',
+];
+
+/** Whether a failed command may pass later: a lost connection may, most error replies never will. */
+export function mayPass(error: unknown): boolean {
+  const code = replyCode(error);
+  return code === undefined || passing.includes(code);
+}
+
+export function refused({ stream }: RedisSourceConfig, cause: unknown): MillraceError {
+  return new MillraceError('source_unavailable', `Redis refuses to let the stream ${stream} be read.`, {
+    cause,
+    hint: 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',
+  });
+}
