@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
 import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { deleting, layoutOf, space, storing } from '../../suites/store-samples.js';
@@ -34,7 +35,10 @@ describe('the vector index', { timeout: patience }, () => {
     schema = 'millrace',
     context = testContext(pipeline),
   ) => {
-    const store = await createPostgresStore({ url: server.url, schema, index, connections: 2 }, context);
+    const store = await createPostgresStore(
+      postgresConfig.parse({ url: server.url, schema, index, connections: 2 }),
+      context,
+    );
     stores.push(store);
     return store;
   };
