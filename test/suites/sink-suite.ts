@@ -484,6 +484,23 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
       });
     });
 
+    it('lists the ledger of a source page by page, in order, without what is deleted', async () => {
+      await write(
+        storing('docs/b', 5, ['b']),
+        storing('Docs/d', 3, ['d']),
+        storing('other/e', 1, ['e'], { source: 'else' }),
+        deleting('docs/gone', 1),
+        failing('docs/failed', 1),
+      );
+      const list = (after?: string, limit = 100) => store.sink.listLedger('suite', after, limit);
+      const known = await store.sink.ledger(['Docs/d', 'docs/b', 'docs/failed']);
+      const sorted = ['Docs/d', 'docs/b', 'docs/failed'].map((id) => known.get(id));
+      expect(await list()).toEqual(sorted);
+      expect(await list(undefined, 1)).toEqual(sorted.slice(0, 1));
+      expect(await list('Docs/d', 1)).toEqual(sorted.slice(1, 2));
+      expect(await list('docs/failed')).toEqual([]);
+    });
+
     it('holds everything when it is opened again', async () => {
       await write(storing('a', 1, ['one', 'two']), deleting('b', 2), failing('c', 3));
       const before = await store.sink.ledger(['a', 'b', 'c']);
