@@ -12,8 +12,6 @@ export interface ClientOptions {
    * sent twice: it fails instead.
    */
   readonly patient: boolean;
-  /** Longest wait for a reply, in ms. Default: none, as for blocking reads. */
-  readonly commandTimeoutMs?: number;
   /** Code for a server that cannot be reached. Default: `source_unavailable`. */
   readonly unavailable?: ErrorCode;
 }
@@ -27,10 +25,10 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
   const client = new Redis(config.url, {
     lazyConnect: true,
     connectionName: options.name,
-    connectTimeout: 5_000,
+    connectTimeout: config.timeoutMs,
+    socketTimeout: config.timeoutMs,
     maxRetriesPerRequest: options.patient ? null : 0,
     autoResendUnfulfilledCommands: options.patient,
-    ...(options.commandTimeoutMs !== undefined && { commandTimeout: options.commandTimeoutMs }),
     retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),
     ...(config.ca !== undefined && { tls: { ca: await readAuthority(config.ca) } }),
   } satisfies RedisOptions);

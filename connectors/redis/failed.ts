@@ -13,7 +13,6 @@ import { volatility } from './volatility.js';
 
 /** Documents of one script at most: others wait while it runs. */
 const atOnce = 500;
-const commandTimeoutMs = 30_000;
 
 /** Failed elements in a Redis stream, one entry a document. Connects at its first use. */
 export const openRedisFailed: FailedStoreFactory<RedisFailedConfig> = async (given, context) => {
@@ -26,7 +25,6 @@ export const openRedisFailed: FailedStoreFactory<RedisFailedConfig> = async (giv
     const client = await connect(config, {
       name: 'millrace failed',
       patient: false,
-      commandTimeoutMs,
       unavailable: 'failed_sink_unavailable',
     });
     const danger = await volatility(client);

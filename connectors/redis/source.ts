@@ -69,6 +69,12 @@ class Reading {
     this.#group = new Group({ config, ...this.#names, state: context.state, notify: connector.notify });
   }
 
+  /** A wait ends well before the connection counts as lost. */
+  get #waitMs(): number {
+    const { claimIdleMs, timeoutMs } = this.#config;
+    return Math.floor(Math.min(waitMs, claimIdleMs / 2, timeoutMs / 2));
+  }
+
   async *deliveries(): AsyncGenerator<Delivery> {
     const { signal } = this.#context;
     if (signal.aborted) return;
@@ -109,7 +115,7 @@ class Reading {
         if (!opened) await this.#group.open(reader);
         opened = true;
         if (this.#connector.clock.now() >= lookAt) {
-          lookAt = this.#connector.clock.now() + Math.min(waitMs, this.#config.claimIdleMs / 2);
+          lookAt = this.#connector.clock.now() + this.#waitMs;
           yield* this.#takeOver(reader);
         }
         entries = await this.#group.read(reader);
@@ -122,7 +128,7 @@ class Reading {
         } else if (entries.length === 0) {
           if (!caughtUp) yield { kind: 'caught-up' };
           caughtUp = true;
-          entries = await this.#group.wait(reader, Math.min(waitMs, this.#config.claimIdleMs / 2));
+          entries = await this.#group.wait(reader, this.#waitMs);
         } else caughtUp = false;
       } catch (error) {
         if (signal.aborted) return;

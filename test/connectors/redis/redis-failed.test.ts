@@ -70,7 +70,10 @@ test('a Redis that is away or full refuses, and one that is back takes what is p
     .toBe('done');
   expect((await recordsOf(store)).map(({ documentId }) => documentId)).toEqual(['a', 'b']);
   await store.close();
-  const nobody = await openRedisFailed({ url: 'redis://127.0.0.1:1', stream: 's' }, testContext());
+  const nobody = await openRedisFailed(
+    redisFailedConfig.parse({ url: 'redis://127.0.0.1:1', stream: 's' }),
+    testContext(),
+  );
   await expect(nobody.put([failedRecord('a')])).rejects.toMatchObject({ code: 'failed_sink_unavailable' });
   await expect(recordsOf(nobody)).rejects.toMatchObject({ code: 'failed_sink_unavailable' });
   await nobody.close();
