@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { FailedRecord, FailedStore, FailedStoreFactory } from '../../src/contracts/failed-store.js';
+import type { FailedStore, FailedStoreFactory } from '../../src/contracts/failed-store.js';
 import { inWrites } from '../../src/elements/in-writes.js';
 import { matchesFailed } from '../../src/elements/matches-failed.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
