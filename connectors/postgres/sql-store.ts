@@ -7,6 +7,7 @@ import type { SqlConnection } from './connection.js';
 import { prepareLayout, readLayout, type FoundSpace } from './layout.js';
 import { countUnnamedSql, ledgerEntry, listLedgerSql, listUnnamedSql, selectLedger } from './ledger.js';
 import { tableNames } from './names.js';
+import { readRanges } from './read-ranges.js';
 import { searchChunks } from './search.js';
 import { tuneStore } from './tune.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
@@ -96,6 +97,10 @@ export function createSqlStore(
   return {
     sink,
     search: {
+      chunks: async (ranges, signal) =>
+        (await found(signal)) === undefined
+          ? ranges.map(() => [])
+          : readRanges(connection, names, pipeline, ranges, signal),
       search: async (query, signal) => {
         const there = await found(signal);
         if (there === undefined) return [];
