@@ -2,7 +2,13 @@ import pg from 'pg';
 import type { PoolClient } from 'pg';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
-import type { SqlConnection, SqlRow, SqlStatement, SqlStep } from './connection.js';
+import {
+  asExpected,
+  type SqlConnection,
+  type SqlRow,
+  type SqlStatement,
+  type SqlStep,
+} from './connection.js';
 import { copyFrom } from './pg-copy.js';
 import { classifySqlError } from './sql-error.js';
 import { untilAborted } from './until-aborted.js';
@@ -117,7 +123,12 @@ async function runTransaction(
     const results: SqlRow[][] = [];
     for (const step of steps) {
       signal?.throwIfAborted();
-      results.push(await runStep(client, step));
+      const rows = await runStep(client, step);
+      if (!asExpected(step, rows)) {
+        await client.query('rollback');
+        return results;
+      }
+      results.push(rows);
     }
     await client.query('commit');
     return results;
