@@ -11,6 +11,7 @@ export function createNullStore(): Store {
       write: async (writes) => writes.map(() => ({ kind: 'done', clearedFailure: false })),
       countUnnamed: async () => ({ stored: 0, unnamed: 0 }),
       listUnnamed: async () => [],
+      listLedger: async () => [],
     },
     search: { search: async () => [] },
     artifacts: {

@@ -33,6 +33,13 @@ export const postgresConfig = z
       .default('millrace'),
     index,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
+    timeoutMs: z
+      .int()
+      .min(100)
+      .default(15_000)
+      .describe(
+        'A statement without an answer for so long is asked after on another connection; when the server does not work on it, its connection is taken for lost and the write is made again.',
+      ),
   })
   .describe('A Postgres server with the pgvector extension, 0.8 or newer.');
 

@@ -14,9 +14,12 @@ interface LedgerRow {
   readonly failed_version: string | null;
 }
 
+const columns =
+  'document_id, source, version, state, content_hash, chain_digest, chunk_count, failed_version';
+
 export function selectLedger(names: TableNames, pipeline: string, ids: readonly string[]): SqlStatement {
   return {
-    text: `select document_id, source, version, state, content_hash, chain_digest, chunk_count, failed_version
+    text: `select ${columns}
            from ${names.ledger} where pipeline = $1 and document_id = any($2::text[])`,
     values: [pipeline, ids],
   };
@@ -60,6 +63,21 @@ export function listUnnamedSql(
            where ${inScope} and ${unnamed} and ($6::text is null or document_id > $6)
            order by document_id limit $7`,
     values: [...scopeValues(pipeline, scope), after ?? null, limit],
+  };
+}
+
+export function listLedgerSql(
+  names: TableNames,
+  pipeline: string,
+  source: string,
+  after: string | undefined,
+  limit: number,
+): SqlStatement {
+  return {
+    text: `select ${columns} from ${names.ledger}
+           where pipeline = $1 and source = $2 and state <> 'deleted' and ($3::text is null or document_id > $3)
+           order by document_id limit $4`,
+    values: [pipeline, source, after ?? null, limit],
   };
 }
 

@@ -49,20 +49,22 @@ function indexSettings(k: number): SqlStatement {
   };
 }
 
+const everything = { kind: 'all', of: [] } as const;
+
 /** @param indexed searches through the index; else reads every chunk */
 function hitsSql(
   names: TableNames,
   pipeline: string,
-  { vector, k, filter = {} }: SearchQuery,
+  { vector, k, filter = everything }: SearchQuery,
   { column, width }: FoundSpace,
   indexed: boolean,
 ): SqlStatement {
   const where = filterSql(filter, 4);
   const exact = `${column} <=> $2::vector`;
   const nearest = indexed
-    ? `(select * from ${names.chunks} where pipeline = $1${where.sql}
+    ? `(select * from ${names.chunks} where pipeline = $1 and (${where.sql})
         order by ${indexedDistance(column, width, '$2')} limit 2 * $3::int) as near where ${column} is not null`
-    : `${names.chunks} where pipeline = $1 and ${column} is not null${where.sql}`;
+    : `${names.chunks} where pipeline = $1 and ${column} is not null and (${where.sql})`;
   return {
     text: `select id, document_id, ordinal, "start", "end", text, metadata, ${exact} as distance
            from ${nearest} order by distance, id limit $3::int`,

@@ -6,7 +6,7 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
 import { FirstWrites } from './first-write.js';
 import { prepareLayout, readLayout, type FoundSpace } from './layout.js';
-import { countUnnamedSql, ledgerEntry, listUnnamedSql, selectLedger } from './ledger.js';
+import { countUnnamedSql, ledgerEntry, listLedgerSql, listUnnamedSql, selectLedger } from './ledger.js';
 import { tableNames } from './names.js';
 import { searchChunks } from './search.js';
 import { tuneStore } from './tune.js';
@@ -87,6 +87,11 @@ export function createSqlStore(
       if ((await found()) === undefined) return [];
       const rows = await connection.query(listUnnamedSql(names, pipeline, scope, after, limit));
       return rows.map((row) => row['document_id'] as string);
+    },
+    listLedger: async (source, after, limit) => {
+      if ((await found()) === undefined) return [];
+      const rows = await connection.query(listLedgerSql(names, pipeline, source, after, limit));
+      return rows.map(ledgerEntry);
     },
   };
 

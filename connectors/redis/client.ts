@@ -22,7 +22,8 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
   const client = new Redis(config.url, {
     lazyConnect: true,
     connectionName: options.name,
-    connectTimeout: 5_000,
+    connectTimeout: config.timeoutMs,
+    socketTimeout: config.timeoutMs,
     maxRetriesPerRequest: options.patient ? null : 0,
     autoResendUnfulfilledCommands: options.patient,
     retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),

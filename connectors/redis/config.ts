@@ -17,6 +17,13 @@ export const redisConnection = z.strictObject({
     .describe(
       'File with the certificate authority of a `rediss://` server, in PEM. A relative path starts at the configuration file.',
     ),
+  timeoutMs: z
+    .int()
+    .min(100)
+    .default(10_000)
+    .describe(
+      'A connection on which nothing comes for so long, though an answer is due, is taken for lost and made again.',
+    ),
 });
 
 const field = z.string().min(1);

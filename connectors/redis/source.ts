@@ -20,6 +20,7 @@ import { decodeEntry, failUnread, type Entry } from './decode.js';
 import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
+import { measureLag } from './lag.js';
 import { mayPass, refused } from './refusal.js';
 import { claim, takeOver, type TakeoverOptions } from './takeover.js';
 
@@ -53,6 +54,7 @@ class Reading {
   readonly #held = new Held();
   readonly #names: { readonly group: string; readonly consumer: string };
   readonly #group: Group;
+  #interrupted = false;
   #confirm: (entries: readonly Entry[]) => Promise<void> = () => Promise.resolve();
 
   constructor(config: RedisSourceConfig, connector: ConnectorContext, context: SourceContext) {
@@ -65,6 +67,12 @@ class Reading {
       consumer: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     };
     this.#group = new Group({ config, ...this.#names, state: context.state, notify: connector.notify });
+  }
+
+  /** A wait ends well before the connection counts as lost. */
+  get #waitMs(): number {
+    const { claimIdleMs, timeoutMs } = this.#config;
+    return Math.floor(Math.min(waitMs, claimIdleMs / 2, timeoutMs / 2));
   }
 
   async *deliveries(): AsyncGenerator<Delivery> {
@@ -107,10 +115,11 @@ class Reading {
         if (!opened) await this.#group.open(reader);
         opened = true;
         if (this.#connector.clock.now() >= lookAt) {
-          lookAt = this.#connector.clock.now() + Math.min(waitMs, this.#config.claimIdleMs / 2);
+          lookAt = this.#connector.clock.now() + this.#waitMs;
           yield* this.#takeOver(reader);
         }
         entries = await this.#group.read(reader);
+        this.#resumed();
         opened = entries !== undefined;
         if (entries === undefined) continue;
         if (entries.length === 0 && !watch) {
@@ -119,7 +128,7 @@ class Reading {
         } else if (entries.length === 0) {
           if (!caughtUp) yield { kind: 'caught-up' };
           caughtUp = true;
-          entries = await this.#group.wait(reader, Math.min(waitMs, this.#config.claimIdleMs / 2));
+          entries = await this.#group.wait(reader, this.#waitMs);
         } else caughtUp = false;
       } catch (error) {
         if (signal.aborted) return;
@@ -206,19 +215,34 @@ class Reading {
         if (clock.now() < recordAt) continue;
         recordAt = clock.now() + recordEveryMs;
         await this.#group.record(client);
+        if (!this.#interrupted)
+          this.#context.lag(await measureLag(client, this.#config.stream, this.#names.group, clock.now()));
       } catch {
         // A lost connection or group: the reading tells of it, and mends it.
       }
     }
   }
 
+  /** Tells of an outage once, however often it is tried again. */
   async #recover(error: unknown): Promise<void> {
     const { clock, notify } = this.#connector;
-    notify({
-      level: 'warn',
-      code: 'source_interrupted',
-      message: `Reading ${this.#config.stream} was interrupted (${error instanceof Error ? error.message : String(error)}); trying again.`,
-    });
+    if (!this.#interrupted) {
+      this.#interrupted = true;
+      const stalled = `Reading ${this.#config.stream} was interrupted (${error instanceof Error ? error.message : String(error)}); trying again.`;
+      notify({ level: 'warn', code: 'source_interrupted', message: stalled });
+      this.#context.lag({ stalled });
+    }
     await clock.sleep(againMs, this.#context.signal).catch(() => undefined);
+  }
+
+  #resumed(): void {
+    if (!this.#interrupted) return;
+    this.#interrupted = false;
+    this.#connector.notify({
+      level: 'info',
+      code: 'source_resumed',
+      message: `Reading ${this.#config.stream} goes on.`,
+    });
+    this.#context.lag({});
   }
 }

@@ -17,6 +17,8 @@ export interface GroupInfo {
   readonly delivered: EntryId;
   /** Entries that it has read, as Redis counts them; undefined when Redis has lost count. */
   readonly read: number | undefined;
+  /** Entries that it has not read; undefined when Redis cannot tell. */
+  readonly lag: number | undefined;
 }
 
 /** @param stream and groups replies: names and values by turns */
@@ -34,6 +36,7 @@ export function streamInfo(stream: readonly unknown[], groups: readonly unknown[
     group: group && {
       delivered: String(group.get('last-delivered-id')),
       read: numberOf(group.get('entries-read')),
+      lag: numberOf(group.get('lag')),
     },
   };
 }

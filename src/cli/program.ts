@@ -56,7 +56,10 @@ export function createProgram(
   add(program, 'query <config> <text>', 'find the passages nearest to a text')
     .option('-k <count>', 'how many passages', wholeNumber, 5)
     .addOption(
-      new Option('--filter <field=value>', 'only where this metadata field has this value; may be repeated')
+      new Option(
+        '--filter <filter>',
+        'only where a metadata field has a value: field=value, or a filter as JSON; may be repeated, all must hold',
+      )
         .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
         .default([] as readonly string[], 'none'),
     )

@@ -77,6 +77,7 @@ export function createProgress(output: Output, now: () => number): Progress {
           return say(event.level === 'warn' ? `warning: ${event.message}` : event.message);
         case 'started':
         case 'batch':
+        case 'lag':
         case 'finished':
           return;
         default:

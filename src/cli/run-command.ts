@@ -33,7 +33,8 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
       signal: stop.drain,
       abort: stop.abort,
       onEvent: (event) => {
-        if (event.type !== 'batch' && event.type !== 'settled') output.data(plainEvent(event));
+        if (event.type !== 'batch' && event.type !== 'settled' && event.type !== 'lag')
+          output.data(plainEvent(event));
         progress.see(event);
       },
     });

@@ -33,6 +33,7 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'lane-full':
     case 'lane-free':
     case 'caught-up':
+    case 'lag':
     case 'finished':
       return undefined;
     default:

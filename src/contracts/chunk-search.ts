@@ -1,8 +1,5 @@
-import type { Json, Metadata } from '../elements/metadata.js';
-
-/** Metadata keys (dots reach into objects: `meta.lang`) and the value each must have, or the values it may have. */
-export type Filter = { readonly [path: string]: FilterValue | readonly FilterValue[] };
-export type FilterValue = Extract<Json, string | number | boolean | null>;
+import type { Condition } from '../elements/filter/condition.js';
+import type { Metadata } from '../elements/metadata.js';
 
 export interface SearchQuery {
   /** Name of the space whose vectors are compared. */
@@ -11,7 +8,8 @@ export interface SearchQuery {
   readonly vector: Float32Array;
   /** How many hits at most, from 1. */
   readonly k: number;
-  readonly filter?: Filter;
+  /** On the metadata; what `readFilter` gives. Default: every chunk. */
+  readonly filter?: Condition;
 }
 
 export interface SearchHit {

@@ -92,6 +92,8 @@ export interface Sink {
   countUnnamed(scope: SweepScope): Promise<{ readonly stored: number; readonly unnamed: number }>;
   /** Ids of stored documents that a pass did not name, in order, after `after`, at most `limit`. */
   listUnnamed(scope: SweepScope, after: string | undefined, limit: number): Promise<readonly string[]>;
+  /** Ledger entries of this source that are not `deleted`, in the order of their ids, after `after`, at most `limit`. */
+  listLedger(source: string, after: string | undefined, limit: number): Promise<readonly LedgerEntry[]>;
 }
 
 /** Stored documents of a source in an id range whose version and failed version are both below `since`. */

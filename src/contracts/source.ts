@@ -24,7 +24,24 @@ export interface SourceContext {
   passStart(): Promise<Version>;
   /** What the source remembers in the store, from run to run and for all processes that read it. */
   readonly state: SourceState;
+  /** Says how far reading is behind, every few seconds and whenever it stops or goes on moving. */
+  lag(lag: SourceLag): void;
 }
+
+/** How far the reading of a source is behind. What it cannot tell is absent. */
+export interface SourceLag {
+  /** Elements that wait: those nobody has read yet, and those read and not confirmed. */
+  readonly entries?: number;
+  /** Bytes that the source keeps until they are confirmed (write-ahead log of a slot). */
+  readonly bytes?: number;
+  /** Age of the oldest change that is not confirmed; 0 when all is. */
+  readonly seconds?: number;
+  /** Why reading stands still, for people; absent while it moves. */
+  readonly stalled?: string;
+}
+
+/** What a comparison of source and store gives a source. */
+export type AuditContext = Pick<SourceContext, 'signal' | 'maxItemBytes'>;
 
 /** A small value of a source's own, kept beside the documents that came of it. */
 export interface SourceState {
@@ -41,6 +58,12 @@ export interface Source {
   readonly endless?: boolean;
   /** Looks whether it can be read, for one whose reading leaves marks. Changes nothing. @returns what is there, for people */
   readonly probe?: () => Promise<string>;
+  /**
+   * Reads all that the source holds now, each document once, through the decoder of its deliveries and without leaving a
+   * mark; versions do not count. Only endless sources that keep their present state have it (tables): one that ends is
+   * read as a run would read it, and a stream that is trimmed has no whole to compare with.
+   */
+  readonly audit?: (context: AuditContext) => AsyncIterable<SourceElement>;
   /**
    * Called once. Pulled only while there is room for more, so a source never buffers beyond one delivery. A throw stops
    * the run and settles nothing more. Resources are released when the iterator is returned.

@@ -1,5 +1,6 @@
 import type { Notice } from '../contracts/context.js';
 import type { Stage } from '../contracts/failed-store.js';
+import type { SourceLag } from '../contracts/source.js';
 import type { OutcomeKind } from '../elements/outcome.js';
 import type { MillraceError } from '../errors/millrace-error.js';
 
@@ -61,6 +62,8 @@ export type RunEvent =
       readonly ms: number;
     }
   | { readonly type: 'swept'; readonly documents: number }
+  /** How far the reading of the source is behind. */
+  | ({ readonly type: 'lag'; readonly source: string } & SourceLag)
   /** A source that goes on has handed over all there is for now, and all of it is settled. */
   | { readonly type: 'caught-up' }
   | ({ readonly type: 'notice' } & Notice)

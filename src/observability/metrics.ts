@@ -58,6 +58,17 @@ export function createMetrics(): Metrics {
     labelNames: ['lane'],
     registers,
   });
+  const lag = (name: string, help: string) =>
+    new Gauge({ name: `millrace_source_lag_${name}`, help, labelNames: ['source'], registers });
+  const lagEntries = lag('entries', 'Elements that the source holds unread or unconfirmed.');
+  const lagBytes = lag('bytes', 'Bytes that the source keeps until they are confirmed.');
+  const lagSeconds = lag('seconds', 'Age of the oldest unconfirmed change; 0 when all is confirmed.');
+  const stalled = new Gauge({
+    name: 'millrace_source_stalled',
+    help: '1 while reading the source stands still.',
+    labelNames: ['source'],
+    registers,
+  });
   const notices = counter('notices_total', 'Notices to the operator.', ['code', 'level']);
   const loaded = counter('models_loaded_total', 'Models that were loaded.', ['model']);
   const refreshes = counter('model_refreshes_total', 'Refreshes of models by what came of them.', [
@@ -116,6 +127,14 @@ export function createMetrics(): Metrics {
       case 'swept':
         swept.inc(event.documents);
         return;
+      case 'lag': {
+        const { source, entries, bytes, seconds } = event;
+        if (entries !== undefined) lagEntries.set({ source }, entries);
+        if (bytes !== undefined) lagBytes.set({ source }, bytes);
+        if (seconds !== undefined) lagSeconds.set({ source }, seconds);
+        stalled.set({ source }, event.stalled === undefined ? 0 : 1);
+        return;
+      }
       case 'notice':
         notices.inc({ code: event.code, level: event.level });
         return;

@@ -25,5 +25,6 @@ export function createPatientSink({ sink, clock, signal, report }: PatientSinkOp
     write: (...args) => patiently(() => sink.write(...args)),
     countUnnamed: (...args) => patiently(() => sink.countUnnamed(...args)),
     listUnnamed: (...args) => patiently(() => sink.listUnnamed(...args)),
+    listLedger: (...args) => patiently(() => sink.listLedger(...args)),
   };
 }

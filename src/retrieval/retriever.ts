@@ -1,7 +1,10 @@
-import type { Filter, SearchHit } from '../contracts/chunk-search.js';
+import type { SearchHit } from '../contracts/chunk-search.js';
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import type { Store, StoreCount } from '../contracts/store.js';
 import type { Clock } from '../contracts/context.js';
+import type { Condition } from '../elements/filter/condition.js';
+import type { Filter } from '../elements/filter/filter.js';
+import { readFilter } from '../elements/filter/read-filter.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { fuseByRank, fusionDepth } from './fusion.js';
@@ -20,7 +23,7 @@ export interface Retriever {
   /**
    * Chunks nearest to the text, best first. Where several spaces are asked, each by its own model, their rankings are
    * fused by rank, and `score` is that of the fusion (see `fuseByRank`), else the cosine similarity.
-   * @throws MillraceError `config_invalid` for a blank text or a bad `k`, `route_unknown` for a route without models
+   * @throws MillraceError `config_invalid` for a blank text, a bad `k` or a bad filter, `route_unknown` for a route without models
    */
   retrieve(text: string, options?: RetrieveOptions): Promise<readonly SearchHit[]>;
   count(): Promise<StoreCount>;
@@ -51,11 +54,11 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
     space: string,
     text: string,
     k: number,
-    filter: Filter | undefined,
+    filter: Condition,
     cancel: AbortSignal,
   ): Promise<readonly SearchHit[]> {
     const { vector } = await embedders.get(space)!.embed({ text });
-    return store.search.search({ space, vector, k, ...(filter && { filter }) }, cancel);
+    return store.search.search({ space, vector, k, filter }, cancel);
   }
 
   return {
@@ -66,11 +69,12 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
         throw new MillraceError('config_invalid', `k must be a whole number from 1, not ${k}.`);
       const either = cancel === undefined ? signal : AbortSignal.any([signal, cancel]);
       either.throwIfAborted();
+      const condition = readFilter(filter);
       const spaces = route === undefined ? [...models.keys()] : spacesOf(route);
       const [only] = spaces;
-      if (spaces.length === 1) return search(only!, text, k, filter, either);
+      if (spaces.length === 1) return search(only!, text, k, condition, either);
       const lists = await Promise.all(
-        spaces.map((space) => search(space, text, fusionDepth(k, spaces.length), filter, either)),
+        spaces.map((space) => search(space, text, fusionDepth(k, spaces.length), condition, either)),
       );
       return fuseByRank(lists, k);
     },

@@ -120,6 +120,7 @@ async function checkSource(spec: PipelineSpec, context: OpenContext): Promise<st
     passStart: async () => first,
     observe: async (ids) => ids.map(() => first),
     state: { read: async () => undefined, replace: async () => true },
+    lag: () => undefined,
   });
   for await (const delivery of deliveries) {
     stop.abort();

@@ -1,7 +1,14 @@
 import type { Clock } from '../contracts/context.js';
 import type { FailedStore } from '../contracts/failed-store.js';
 import type { Sink } from '../contracts/sink.js';
-import type { Delivery, ElementsDelivery, PassScope, Source, SourceState } from '../contracts/source.js';
+import type {
+  Delivery,
+  ElementsDelivery,
+  PassScope,
+  Source,
+  SourceLag,
+  SourceState,
+} from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -93,7 +100,7 @@ class Loop {
   }
 
   async #readAll(): Promise<void> {
-    const { source, watch, limits, allowMassDeletion, stop } = this.#options;
+    const { source, watch, limits, allowMassDeletion, stop, report } = this.#options;
     const context = {
       signal: stop.draining,
       watch,
@@ -101,6 +108,7 @@ class Loop {
       allowMassDeletion,
       ...this.#versions,
       state: this.#options.state,
+      lag: (lag: SourceLag) => report({ type: 'lag', source: source.name, ...lag }),
     };
     try {
       for await (const delivery of source.deliveries(context)) {

@@ -12,6 +12,7 @@ test('events become figures in the text format of Prometheus', async () => {
   see({ type: 'batch', lane: 'small', items: 4, cost: 100, paddedCost: 120, ms: 300, servedMs: 200 });
   see({ type: 'batch', lane: 'small', items: 1, cost: 10, ms: 50 });
   see({ type: 'retry', lane: 'small', error, attempt: 1, delayMs: 200, pausing: true });
+  see({ type: 'lag', source: 's', entries: 12, bytes: 1_000, seconds: 1.5, stalled: 'gone' });
   see({
     type: 'request',
     route: 'embeddings',
@@ -44,6 +45,10 @@ test('events become figures in the text format of Prometheus', async () => {
       'millrace_request_tokens_total 100',
       'millrace_request_stage_seconds_sum{stage="tokenize"} 0.005',
       'millrace_request_stage_seconds_sum{stage="embed"} 0.015',
+      'millrace_source_lag_entries{source="s"} 12',
+      'millrace_source_lag_bytes{source="s"} 1000',
+      'millrace_source_lag_seconds{source="s"} 1.5',
+      'millrace_source_stalled{source="s"} 1',
       'millrace_answer 42',
     ]),
   );

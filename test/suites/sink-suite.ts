@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentWrite } from '../../src/contracts/sink.js';
+import { readFilter } from '../../src/elements/filter/read-filter.js';
 import type { Store } from '../../src/contracts/store.js';
 import { fenceModel } from './fence-model.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
@@ -226,7 +227,7 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
           space,
           vector: vectorOf('one'),
           k: 1,
-          filter: { doc: 'a' },
+          filter: readFilter({ doc: 'a' }),
         });
         expect(hits).toMatchObject([{ text: 'one', ordinal: 1, metadata: { n: 2 } }]);
         expect(hits[0]!.score).toBeCloseTo(1, 5);
@@ -481,6 +482,23 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
         expect(await list({ since: 9 }, 'docs/a', 2)).toEqual(['docs/b', 'docs/sub/c']);
         expect(await list({ since: 9 }, 'docs/sub/c', 2)).toEqual([]);
       });
+    });
+
+    it('lists the ledger of a source page by page, in order, without what is deleted', async () => {
+      await write(
+        storing('docs/b', 5, ['b']),
+        storing('Docs/d', 3, ['d']),
+        storing('other/e', 1, ['e'], { source: 'else' }),
+        deleting('docs/gone', 1),
+        failing('docs/failed', 1),
+      );
+      const list = (after?: string, limit = 100) => store.sink.listLedger('suite', after, limit);
+      const known = await store.sink.ledger(['Docs/d', 'docs/b', 'docs/failed']);
+      const sorted = ['Docs/d', 'docs/b', 'docs/failed'].map((id) => known.get(id));
+      expect(await list()).toEqual(sorted);
+      expect(await list(undefined, 1)).toEqual(sorted.slice(0, 1));
+      expect(await list('Docs/d', 1)).toEqual(sorted.slice(1, 2));
+      expect(await list('docs/failed')).toEqual([]);
     });
 
     it('holds everything when it is opened again', async () => {

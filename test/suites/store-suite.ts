@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/contracts/store.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
+import { filterSuite } from './filter-suite.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
 import { spacesSuite } from './spaces-suite.js';
@@ -10,6 +11,7 @@ import { kinds, layout, layoutOf, space, storing, textsOf, vectorOf, version } f
 export function storeSuite(name: string, openHarness: OpenHarness): void {
   sinkSuite(name, openHarness);
   searchSuite(name, openHarness);
+  filterSuite(name, openHarness);
   spacesSuite(name, openHarness);
 
   describe(`store: ${name}`, { timeout: patience }, () => {

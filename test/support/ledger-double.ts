@@ -38,6 +38,7 @@ export class LedgerDouble {
       observe: (ids) => Promise.resolve(this.observe(ids, clock.now())),
       passStart: () => Promise.resolve(versionOf(0, BigInt(clock.now()))),
       state: this.state,
+      lag: () => undefined,
       ...parts,
     };
   }
