@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { StoreWrite } from '../src/contracts/sink.js';
 import type { Store } from '../src/contracts/store.js';
 import type { SqlStep } from '../connectors/postgres/connection.js';
+import { postgresConfig } from '../connectors/postgres/config.js';
 import { copyFrom } from '../connectors/postgres/pg-copy.js';
 import { createDatabase } from '../connectors/postgres/pglite-create.js';
 import { openDatabase } from '../connectors/postgres/pglite-database.js';
@@ -47,7 +48,7 @@ async function* postgres(say: (line: string) => void): AsyncGenerator<Figure> {
   // The server may end connections that are just being closed.
   pool.on('error', () => undefined);
   const prepared = async (schema: string) => {
-    const config = { url: server.url, schema, index: 'off', connections: 4 } as const;
+    const config = postgresConfig.parse({ url: server.url, schema, index: 'off' });
     const store = await createPostgresStore(config, testContext('bench'));
     stores.push(store);
     await store.prepare(layout);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { patience } from '../../suites/store-harness.js';
@@ -15,7 +16,7 @@ describe('writes on a server that keeps no statistics', { timeout: patience }, (
   afterAll(() => server?.stop(), patience);
 
   const open = async (pipeline: string) => {
-    const config = { url: server.url, schema: 'millrace', index: 'off', connections: 2 } as const;
+    const config = postgresConfig.parse({ url: server.url, index: 'off' });
     const store = await createPostgresStore(config, testContext(pipeline));
     await store.prepare(layout);
     return store;
