@@ -91,6 +91,19 @@ export const redisSourceConfig = redisConnection.extend({
     ),
 });
 
+/** Failed elements in a stream. */
+export const redisFailedConfig = redisConnection
+  .extend({
+    stream: z
+      .string()
+      .min(1)
+      .describe(
+        'Key of the stream, which holds one entry a failing document. Pipelines may share it. A hash beside it, `<stream>:<pipeline>`, tells which entry is whose.',
+      ),
+  })
+  .describe('Failed elements in a Redis stream, for any number of processes.');
+
+export type RedisFailedConfig = z.output<typeof redisFailedConfig>;
 export type RedisConnectionConfig = z.output<typeof redisConnection>;
 export type RedisSourceConfig = z.output<typeof redisSourceConfig>;
 export type EntryFields = z.output<typeof flatFields>;

@@ -1,10 +1,14 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { redisSourceConfig } from './config.js';
+import { redisFailedConfig, redisSourceConfig } from './config.js';
 
-/** `source: { redis: … }` */
+/** `source: { redis: … }`, `failed: { redis: … }` */
 export const redis: Connector = {
   source: {
     schema: redisSourceConfig,
     load: async () => (await import('./source.js')).openRedisSource,
+  },
+  failed: {
+    schema: redisFailedConfig,
+    load: async () => (await import('./failed.js')).openRedisFailed,
   },
 };

@@ -117,6 +117,13 @@ describe('millrace', { timeout: 60_000 }, () => {
     expect(values(await on('failed', 'show', 'millrace.yaml', id, '--json'))).toEqual([record]);
     expect((await on('failed', 'show', 'millrace.yaml', 'nobody')).code).toBe(2);
     expect((await on('failed', 'discard', 'millrace.yaml')).code).toBe(2);
+    const purge = (...flags: string[]) => on('failed', 'purge', 'millrace.yaml', '--json', ...flags);
+    expect(await purge()).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('--older-than') as string,
+    });
+    expect((await purge('--older-than', 'long')).code).toBe(2);
+    expect(values(await purge('--older-than', '1h'))).toEqual([{ purged: 0 }]);
     expect(values(await on('failed', 'discard', 'millrace.yaml', id, '--json'))).toEqual([{ discarded: 1 }]);
     expect(values(await on('failed', 'list', 'millrace.yaml', '--json'))).toEqual([]);
   });
