@@ -45,6 +45,23 @@ export const postgresConfig = z
 
 export type PostgresConfig = z.infer<typeof postgresConfig>;
 
+/** Failed elements in a table. */
+export const postgresFailedConfig = z
+  .strictObject({
+    url: postgresConfig.shape.url,
+    schema: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe('Schema of the table `failed`; both are made with the first record. Pipelines may share it.')
+      .default('millrace'),
+    connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(2),
+    timeoutMs: postgresConfig.shape.timeoutMs,
+  })
+  .describe('Failed elements in a table of a Postgres server, for any number of processes.');
+
+export type PostgresFailedConfig = z.infer<typeof postgresFailedConfig>;
+
 /** News of models by `NOTIFY`. */
 export const updatesConfig = z
   .strictObject({

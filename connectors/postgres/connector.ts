@@ -1,5 +1,5 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { pgliteConfig, postgresConfig, updatesConfig } from './config.js';
+import { pgliteConfig, postgresConfig, postgresFailedConfig, updatesConfig } from './config.js';
 
 /** `sink: { pglite: … }` */
 export const pglite: Connector = {
@@ -9,11 +9,15 @@ export const pglite: Connector = {
   },
 };
 
-/** `sink: { postgres: … }`, `refresh: { events: { postgres: … } }` */
+/** `sink: { postgres: … }`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
   sink: {
     schema: postgresConfig,
     load: async () => (await import('./postgres-store.js')).createPostgresStore,
+  },
+  failed: {
+    schema: postgresFailedConfig,
+    load: async () => (await import('./failed.js')).openPostgresFailed,
   },
   updates: {
     schema: updatesConfig,

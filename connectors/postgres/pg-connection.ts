@@ -3,7 +3,13 @@ import type { PoolClient } from 'pg';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import { createBackend, type Backend } from './backend.js';
-import type { SqlConnection, SqlRow, SqlStatement, SqlStep } from './connection.js';
+import {
+  asExpected,
+  type SqlConnection,
+  type SqlRow,
+  type SqlStatement,
+  type SqlStep,
+} from './connection.js';
 import { copyFrom } from './pg-copy.js';
 import { classifySqlError } from './sql-error.js';
 import { watched } from './statement-watch.js';
@@ -126,7 +132,12 @@ async function runTransaction(
     const results: SqlRow[][] = [];
     for (const step of steps) {
       signal?.throwIfAborted();
-      results.push(await runStep(client, step));
+      const rows = await runStep(client, step);
+      if (!asExpected(step, rows)) {
+        await client.query('rollback');
+        return results;
+      }
+      results.push(rows);
     }
     await client.query('commit');
     return results;

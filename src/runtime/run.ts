@@ -16,6 +16,7 @@ import type { PipelineSpec } from '../pipeline/spec.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
+import { keepRetention } from './keep-retention.js';
 import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
@@ -71,6 +72,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       });
     const store = await openStore(spec, context);
     const failed = await openFailedStore(spec, context);
+    releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
     const watch = options.watch ?? source.endless ?? false;
     const pool = openPool(spec, context);
