@@ -40,6 +40,8 @@ export interface RunLoopOptions {
   readonly limits: DocumentCaps & { readonly maxItemBytes: number };
   readonly watch: boolean;
   readonly allowMassDeletion: boolean;
+  /** Leaves the records of failures that are over. */
+  readonly keepRecords: boolean;
   readonly clock: Clock;
   readonly stop: Stop;
   readonly report: Report;
@@ -132,9 +134,9 @@ class Loop {
   }
 
   async #forgetSuperseded(): Promise<void> {
-    if (!this.#unsure) return;
+    const { sink, failed, source, clock, stop, report, keepRecords } = this.#options;
+    if (!this.#unsure || keepRecords) return;
     this.#unsure = false;
-    const { sink, failed, source, clock, stop, report } = this.#options;
     await retry(() => forgetSuperseded({ sink, failed, source: source.name, signal: stop.draining }), {
       clock,
       signal: stop.draining,
