@@ -4,6 +4,7 @@ import { duration } from '../elements/duration.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { httpSchema } from './http-schema.js';
 import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
@@ -152,6 +153,7 @@ export function pipelineSchema(connectors: Connectors) {
       .describe(
         'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
       ),
+    http: httpSchema.optional(),
     ...processSettings,
   });
 }

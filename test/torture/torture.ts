@@ -120,7 +120,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 
 /** A start ends with this where a service is away; a run that had begun must wait. */
 function notAway({ stderr }: Ended): boolean {
-  return !/^error \((source|store)_unavailable\)/.test(stderr);
+  return !/"type":"error","error":{"code":"(source|store)_unavailable"/.test(stderr);
 }
 
 async function caughtUp(driver: TortureDriver, hopeless: () => boolean): Promise<void> {
