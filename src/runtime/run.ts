@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
   onControl?(control: RunControl): void;
+  /** Leaves the records of failures as they are until their elements come, also where they are over. Default false. */
+  readonly keepRecords?: boolean;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -143,7 +145,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.artifacts, source.name),
+      state: sourceState({
+        artifacts: store.artifacts,
+        source: source.name,
+        clock,
+        signal: stop.draining,
+        report,
+      }),
       failed,
       admission,
       limits,
@@ -153,6 +161,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
       tune,
+      keepRecords: options.keepRecords ?? false,
     });
     if (!stop.draining.aborted) await tune();
     return summary;
