@@ -74,7 +74,10 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a step that is misspelt',
       `${start}chain: [{ chunks: { markdown: {} } }, ${embed}]\n`,
-      ['chain[0]: expected exactly one of "enrich", "infer", "chunk", "sparse", "embed"', 'Did you mean "chunk"?'],
+      [
+        'chain[0]: expected exactly one of "enrich", "infer", "chunk", "sparse", "embed"',
+        'Did you mean "chunk"?',
+      ],
     ],
     [
       'steps out of order',
