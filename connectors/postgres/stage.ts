@@ -26,7 +26,7 @@ export function stageFor(spaces: number): Stage {
     if to_regclass('${table}') is null then
       create temp table ${name} (
         write int, id uuid, ordinal int, "start" int, "end" int, tokens int,
-        hash text, text text, metadata jsonb, ${columns.map((column) => `${column} vector`).join(', ')}
+        hash text, text text, prefix text, metadata jsonb, ${columns.map((column) => `${column} vector`).join(', ')}
       ) on commit delete rows;
       alter table ${name} ${columns.map((column) => `alter column ${column} set storage main`).join(', ')},
         set (toast_tuple_target = 8160);

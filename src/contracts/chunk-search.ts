@@ -2,6 +2,8 @@ import type { Condition } from '../elements/filter/condition.js';
 import type { Metadata } from '../elements/metadata.js';
 
 export interface SearchQuery {
+  /** Number of the generation whose space is meant: once another one is active the search is refused with `generation_moved`. */
+  readonly generation?: number;
   /** Name of the space whose vectors are compared. */
   readonly space: string;
   /** As wide as the vectors of the space. */

@@ -140,7 +140,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.artifacts, source.name),
+      state: sourceState(store.memory, source.name),
       failed,
       admission,
       limits,

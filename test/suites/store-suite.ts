@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/contracts/store.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { filterSuite } from './filter-suite.js';
+import { generationsSuite } from './generations-suite.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
 import { spacesSuite } from './spaces-suite.js';
@@ -13,6 +14,7 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
   searchSuite(name, openHarness);
   filterSuite(name, openHarness);
   spacesSuite(name, openHarness);
+  generationsSuite(name, openHarness);
 
   describe(`store: ${name}`, { timeout: patience }, () => {
     let harness: StoreHarness;

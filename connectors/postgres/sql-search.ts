@@ -1,0 +1,38 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { ChunkSearch } from '../../src/contracts/chunk-search.js';
+import type { SqlConnection } from './connection.js';
+import type { FoundLayout } from './layout.js';
+import type { TableNames } from './names.js';
+import { searchChunks } from './search.js';
+import { namedSpace } from './sql-sink.js';
+
+export interface SqlSearchParts {
+  readonly connection: SqlConnection;
+  readonly names: TableNames;
+  readonly pipeline: string;
+  /** The generation that is searched, looked up for each search. */
+  locate(signal?: AbortSignal): Promise<FoundLayout | undefined>;
+}
+
+export function createSqlSearch({ connection, names, pipeline, locate }: SqlSearchParts): ChunkSearch {
+  return {
+    search: async (query, signal) => {
+      const found = await locate(signal);
+      if (found === undefined || found.spaces.length === 0) return [];
+      const { generation, key, spaces } = found;
+      if (query.generation !== undefined && query.generation !== generation)
+        throw new MillraceError(
+          'generation_moved',
+          `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${query.generation}.`,
+          { hint: 'Ask again with the models of that generation.' },
+        );
+      const space = namedSpace(spaces, query.space);
+      if (space !== undefined) return searchChunks(connection, names, key, space, query, signal);
+      throw new MillraceError(
+        'store_layout',
+        `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(query.space)} in this store.`,
+        { hint: `It has ${spaces.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
+      );
+    },
+  };
+}
