@@ -19,7 +19,7 @@ export function createNullStore(): Store {
       listUnnamed: async () => [],
       listLedger: async () => [],
     },
-    search: { search: async () => [] },
+    search: { search: async () => [], chunks: async (ranges) => ranges.map(() => []) },
     artifacts,
     memory: artifacts,
     prepare: async () => undefined,

@@ -3,6 +3,7 @@ import type { ChunkSearch } from '../../src/contracts/chunk-search.js';
 import type { SqlConnection } from './connection.js';
 import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
+import { readRanges } from './read-ranges.js';
 import { searchChunks } from './search.js';
 import { namedSpace } from './sql-sink.js';
 
@@ -16,6 +17,11 @@ export interface SqlSearchParts {
 
 export function createSqlSearch({ connection, names, pipeline, locate }: SqlSearchParts): ChunkSearch {
   return {
+    chunks: async (ranges, signal) => {
+      const found = await locate(signal);
+      if (found === undefined || found.spaces.length === 0) return ranges.map(() => []);
+      return readRanges(connection, names, found.key, ranges, signal);
+    },
     search: async (query, signal) => {
       const found = await locate(signal);
       if (found === undefined || found.spaces.length === 0) return [];

@@ -10,7 +10,7 @@ import { fenceSteps, type FenceRow } from './fence-sql.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
-import { vectorFault } from './vector-fault.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
 
 export interface Writer {
   readonly connection: SqlConnection;

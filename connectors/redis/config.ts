@@ -103,6 +103,20 @@ export const redisFailedConfig = redisConnection
   })
   .describe('Failed elements in a Redis stream, for any number of processes.');
 
+/** News of models from a stream. */
+export const redisUpdatesConfig = redisConnection
+  .extend({
+    stream: z
+      .string()
+      .min(1)
+      .default('millrace-models')
+      .describe('Key of the stream. Every process reads every entry that is added while it runs.'),
+  })
+  .describe(
+    'Reads a Redis stream: XADD millrace-models * model ./models/topics-2, with `revision` and `weights` (SHA-256) where need be.',
+  );
+
+export type RedisUpdatesConfig = z.output<typeof redisUpdatesConfig>;
 export type RedisFailedConfig = z.output<typeof redisFailedConfig>;
 export type RedisConnectionConfig = z.output<typeof redisConnection>;
 export type RedisSourceConfig = z.output<typeof redisSourceConfig>;

@@ -1,7 +1,7 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { redisFailedConfig, redisSourceConfig } from './config.js';
+import { redisFailedConfig, redisSourceConfig, redisUpdatesConfig } from './config.js';
 
-/** `source: { redis: … }`, `failed: { redis: … }` */
+/** `source: { redis: … }`, `failed: { redis: … }`, `refresh: { events: { redis: … } }` */
 export const redis: Connector = {
   source: {
     schema: redisSourceConfig,
@@ -10,5 +10,9 @@ export const redis: Connector = {
   failed: {
     schema: redisFailedConfig,
     load: async () => (await import('./failed.js')).openRedisFailed,
+  },
+  updates: {
+    schema: redisUpdatesConfig,
+    load: async () => (await import('./updates.js')).openRedisUpdates,
   },
 };

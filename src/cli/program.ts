@@ -66,6 +66,8 @@ export function createProgram(
         .default([] as readonly string[], 'none'),
     )
     .option('--route <key>', 'ask only the models of this route; default: all, fused by rank')
+    .option('--threshold <cosine>', 'only what is at least so similar, from -1 to 1', Number)
+    .option('--neighbours <count>', 'print each passage with so many chunks before and after it', Number)
     .action((config: string, text: string, flags: QueryFlags) =>
       call(commands.query(context, config, text, flags)),
     );

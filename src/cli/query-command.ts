@@ -8,6 +8,8 @@ export interface QueryFlags {
   readonly k: number;
   readonly filter: readonly string[];
   readonly route?: string;
+  readonly threshold?: number;
+  readonly neighbours?: number;
 }
 
 /** `millrace query`: the passages of the store that are nearest to a text. */
@@ -15,11 +17,11 @@ export const queryCommand: Command<[configPath: string, text: string, flags: Que
   { output, connectors, load },
   configPath,
   text,
-  { k, filter, route },
+  { filter, ...options },
 ) => {
   const retriever = await openPipelineRetriever(await load(configPath), { connectors });
   try {
-    const hits = await retriever.retrieve(text, { k, filter: parseFilters(filter), ...(route && { route }) });
+    const hits = await retriever.retrieve(text, { ...options, filter: parseFilters(filter) });
     for (const hit of hits) {
       output.data(hit);
       for (const line of passageLines(hit)) output.line(line);

@@ -14,7 +14,8 @@ export interface SearchQuery {
   readonly filter?: Condition;
 }
 
-export interface SearchHit {
+/** A chunk as the store gives it back. */
+export interface StoredChunk {
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
@@ -23,11 +24,23 @@ export interface SearchHit {
   readonly end: number;
   readonly text: string;
   readonly metadata: Metadata;
+}
+
+export interface SearchHit extends StoredChunk {
   /** Cosine similarity, from -1 to 1; greater is nearer. */
   readonly score: number;
+}
+
+/** Chunks of a document by their ordinals, both ends included; they may reach beyond what there is. */
+export interface ChunkRange {
+  readonly documentId: string;
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface ChunkSearch {
   /** Nearest chunks that have a vector in the space, best first; of equal scores the lower chunk id first. Never fewer than k while k chunks match. */
   search(query: SearchQuery, signal?: AbortSignal): Promise<readonly SearchHit[]>;
+  /** For each range its chunks in the order of their ordinals: none of a document that is not there, those of one version of one that is. */
+  chunks(ranges: readonly ChunkRange[], signal?: AbortSignal): Promise<readonly (readonly StoredChunk[])[]>;
 }

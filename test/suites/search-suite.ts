@@ -64,6 +64,30 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       expect(five).toEqual(all.slice(0, 5));
     });
 
+    it('gives the chunks of a document by their ordinals, in their order', async () => {
+      const texts = Array.from({ length: 30 }, (_, at) => `text ${at}`);
+      await store.sink.write([
+        storing('a', 1, texts),
+        storing('b', 1, ['only'], { metadata: { lang: 'en' } }),
+      ]);
+      const [middle, end, all, none, unknown, single] = await store.search.chunks([
+        { documentId: 'a', first: 9, last: 12 },
+        { documentId: 'a', first: 28, last: 40 },
+        { documentId: 'a', first: -1, last: Infinity },
+        { documentId: 'a', first: 30, last: 40 },
+        { documentId: 'c', first: 0, last: 5 },
+        { documentId: 'b', first: 0, last: 0 },
+      ]);
+      expect(middle!.map(({ text }) => text)).toEqual(texts.slice(9, 13));
+      expect(end!.map(({ ordinal }) => ordinal)).toEqual([28, 29]);
+      expect(all!.map(({ text }) => text)).toEqual(texts);
+      expect([none, unknown]).toEqual([[], []]);
+      const [hit] = await store.search.search({ space, vector: vectorOf('only'), k: 1 });
+      const { score: _, ...chunk } = hit!;
+      expect(single).toEqual([chunk]);
+      expect(await store.search.chunks([])).toEqual([]);
+    });
+
     it('refuses vectors that cannot be compared, and a k below 1', async () => {
       await add('a', {});
       const search = (vector: Float32Array, k = 1) => store.search.search({ space, vector, k });

@@ -2,10 +2,11 @@ import type { Store } from '../../../src/contracts/store.js';
 import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
+import { generationsSuite } from '../../suites/generations-suite.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { testContext } from '../../support/test-context.js';
 
-storeSuite('Postgres', async () => {
+const openHarness = async () => {
   const server = await startPostgres();
   const stores: Store[] = [];
   return {
@@ -20,4 +21,7 @@ storeSuite('Postgres', async () => {
       await server.stop();
     },
   };
-});
+};
+
+storeSuite('Postgres', openHarness);
+generationsSuite('Postgres', openHarness);
