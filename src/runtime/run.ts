@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
   onControl?(control: RunControl): void;
+  /** Leaves the records of failures as they are until their elements come, also where they are over. Default false. */
+  readonly keepRecords?: boolean;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -140,7 +142,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.memory, source.name),
+      state: sourceState({
+        artifacts: store.memory,
+        source: source.name,
+        clock,
+        signal: stop.draining,
+        report,
+      }),
       failed,
       admission,
       limits,
@@ -150,6 +158,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
       tune,
+      keepRecords: options.keepRecords ?? false,
     });
     if (!stop.draining.aborted) await tune();
     return summary;

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { Store } from '../../../src/contracts/store.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
+import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { testContext } from '../../support/test-context.js';
 
 // The first handle owns the folder, all others work through its socket.
-const openHarness = async () => {
+const openHarness: OpenHarness = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-pglite-'));
   const stores: Store[] = [];
   return {

@@ -3,10 +3,11 @@ import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
+import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { testContext } from '../../support/test-context.js';
 
-const openHarness = async () => {
+const openHarness: OpenHarness = async () => {
   const server = await startPostgres();
   const stores: Store[] = [];
   return {
