@@ -41,7 +41,7 @@ export function firstWriteSteps(
   names: TableNames,
   target: WriteTarget,
   spaces: readonly string[],
-  { columns }: Stage,
+  { columns, more }: Stage,
   writes: readonly StoreWrite[],
 ): readonly SqlStep[] {
   const { key, pipeline, generation, role } = target;
@@ -74,6 +74,6 @@ export function firstWriteSteps(
     rows: 1,
   };
   if (documents.length === 0) return [ledger];
-  const copy = `${names.chunks} (pipeline, document_id, ${chunkColumns}, ${columns.join(', ')})`;
-  return [ledger, { copy, data: encodeChunks(documents, spaces) }];
+  const copy = `${names.chunks} (pipeline, document_id, ${[chunkColumns, ...columns, ...more].join(', ')})`;
+  return [ledger, { copy, data: encodeChunks(documents, spaces, more.length > 0) }];
 }

@@ -18,6 +18,7 @@ import type { TableNames } from './names.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { storedDocument } from './stored-document.js';
+import { addTermsColumn } from './terms-column.js';
 import { columnStatements } from './vector-columns.js';
 import { dropIndexSql } from './vector-index.js';
 
@@ -101,6 +102,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       const spaces = orderedSpaces(layout);
       const columns = spaces.length > 1 ? columnStatements(names, spaces.length) : [];
       const steps = [...columns, sql.startSql(names, pipeline, spaces, chain)];
+      if (layout.terms) await addTermsColumn(connection, names);
       const done = await connection.transaction(steps);
       if (done.length < steps.length)
         throw new MillraceError('store_layout', `Pipeline ${JSON.stringify(pipeline)} holds nothing yet.`, {

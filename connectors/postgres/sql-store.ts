@@ -9,6 +9,7 @@ import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
+import { addTermsColumn } from './terms-column.js';
 import { tuneStore } from './tune.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 
@@ -63,6 +64,7 @@ export function createSqlStore(
     prepare: async (layout) => {
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout);
+      if (layout.terms) await addTermsColumn(connection, names);
       prepared = await readLayout(connection, names, pipeline, generation);
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))

@@ -6,6 +6,7 @@ import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js'
 import { generationsSuite } from '../../suites/generations-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
+import { termsSuite } from '../../suites/terms-suite.js';
 import { testContext } from '../../support/test-context.js';
 
 // The first handle owns the folder, all others work through its socket.
@@ -27,3 +28,4 @@ const openHarness: OpenHarness = async () => {
 
 storeSuite('PGlite', openHarness);
 generationsSuite('PGlite', openHarness);
+termsSuite('PGlite', openHarness);

@@ -5,6 +5,7 @@ import { startPostgres } from '../../support/services/postgres.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
+import { termsSuite } from '../../suites/terms-suite.js';
 import { testContext } from '../../support/test-context.js';
 
 const openHarness: OpenHarness = async () => {
@@ -26,3 +27,4 @@ const openHarness: OpenHarness = async () => {
 
 storeSuite('Postgres', openHarness);
 generationsSuite('Postgres', openHarness);
+termsSuite('Postgres', openHarness);
