@@ -40,24 +40,20 @@ export function createProgress(output: Output, now: () => number): Progress {
 
   return {
     see: (event) => {
-      switch (event.type) {
-        case 'settled':
-          counts.documents += 1;
-          counts.embedded += event.embedded;
-          return show();
-        case 'failed':
-          counts.failed += 1;
-          if (counts.failed <= 10) say(eventLine(event)!);
-          if (counts.failed === 10) say('more failures are not listed here: see `millrace failed list`');
-          return show();
-        case 'progress':
-          counts.share = Math.max(counts.share, event.share);
-          return show();
-        default: {
-          const text = eventLine(event);
-          if (text !== undefined) say(text);
-        }
+      if (event.type === 'settled') {
+        counts.documents += 1;
+        counts.embedded += event.embedded;
+        return show();
       }
+      if (event.type === 'progress') {
+        counts.share = Math.max(counts.share, event.share);
+        return show();
+      }
+      if (event.type === 'failed') counts.failed += 1;
+      const text = eventLine(event);
+      if (text !== undefined && (event.type !== 'failed' || counts.failed <= 10)) say(text);
+      if (event.type === 'failed' && counts.failed === 10)
+        say('more failures are not listed here: see `millrace failed list`');
     },
     end: () => bar?.stop(),
   };
