@@ -6,6 +6,7 @@ import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 import { serve } from './serve.bench.js';
+import { sinks } from './sinks.bench.js';
 import { swap } from './swap.bench.js';
 
 /** Every benchmark by its name. */
@@ -18,6 +19,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   'embed-backlog': embedBacklog,
   serve,
   swap,
+  sinks,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);

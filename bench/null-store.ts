@@ -13,7 +13,7 @@ export function createNullStore(): Store {
       listUnnamed: async () => [],
       listLedger: async () => [],
     },
-    search: { search: async () => [] },
+    search: { search: async () => [], chunks: async (ranges) => ranges.map(() => []) },
     artifacts: {
       read: async () => undefined,
       insert: async (_name, value) => value,

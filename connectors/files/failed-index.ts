@@ -12,6 +12,7 @@ export interface FailedEntry {
   readonly length: number;
   readonly attempts: number;
   readonly firstAt: string;
+  readonly lastAt: string;
 }
 
 /** What the lines of one log file come to, read in their order. */
@@ -35,6 +36,8 @@ export class FailedIndex {
           const entry = this.get(line.pipeline, documentId);
           return entry !== undefined && entry.version <= version && this.#remove(entry);
         }).length;
+      case 'expired':
+        return this.expired(line.pipeline, line.before).filter((entry) => this.#remove(entry)).length;
       case 'sealed':
         return 0;
       default:
@@ -50,8 +53,13 @@ export class FailedIndex {
     return [...this.#entries.values()];
   }
 
+  /** Those of a pipeline that last failed before this time. */
+  expired(pipeline: string, before: string): FailedEntry[] {
+    return this.entries().filter((entry) => entry.pipeline === pipeline && entry.lastAt < before);
+  }
+
   #put(
-    { pipeline, documentId, version, attempts, firstAt }: FailedRecord,
+    { pipeline, documentId, version, attempts, firstAt, lastAt }: FailedRecord,
     start: number,
     length: number,
   ): void {
@@ -66,6 +74,7 @@ export class FailedIndex {
       length,
       attempts: again ? before.attempts + attempts : attempts,
       firstAt: again && before.firstAt < firstAt ? before.firstAt : firstAt,
+      lastAt,
     });
     this.#bytes += length - (before?.length ?? 0);
   }

@@ -1,42 +1,14 @@
 import { z } from 'zod';
-import type { FailedKey, FailedRecord } from '../../src/contracts/failed-store.js';
-import { errorCodes } from '../../src/errors/codes.js';
-import type { Metadata } from '../../src/elements/metadata.js';
-import type { Version } from '../../src/elements/version.js';
+import { failedRecordSchema, versionSchema } from '../../src/elements/failed-record-schema.js';
+import type { FailedKey } from '../../src/contracts/failed-store.js';
 
-const version = z
-  .string()
-  .regex(/^[0-9a-f]{8}\.[0-9a-f]{16}\.[0-9a-f]{16}$/) as unknown as z.ZodType<Version>;
-
-const record: z.ZodType<FailedRecord> = z.object({
-  pipeline: z.string(),
-  source: z.string(),
-  documentId: z.string(),
-  version,
-  element: z.object({
-    kind: z.enum(['document', 'deletion', 'unreadable']),
-    text: z.string().exactOptional(),
-    metadata: (z.record(z.string(), z.json()) as unknown as z.ZodType<Metadata>).exactOptional(),
-  }),
-  stage: z.enum(['source', 'enrich', 'preprocess', 'infer', 'postprocess', 'chunk', 'embed', 'store']),
-  error: z.object({
-    code: z.enum(errorCodes),
-    message: z.string(),
-    hint: z.string().exactOptional(),
-    causes: z.array(z.string()),
-  }),
-  attempts: z.number(),
-  firstAt: z.string(),
-  lastAt: z.string(),
-  model: z.string().exactOptional(),
-  route: z.string().exactOptional(),
-});
-
-const key: z.ZodType<FailedKey> = z.object({ documentId: z.string(), version });
+const key: z.ZodType<FailedKey> = z.object({ documentId: z.string(), version: versionSchema });
 
 const line = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('failed'), token: z.string(), record }),
+  z.object({ kind: z.literal('failed'), token: z.string(), record: failedRecordSchema }),
   z.object({ kind: z.literal('discarded'), token: z.string(), pipeline: z.string(), keys: z.array(key) }),
+  /** Records whose last failure was before this time are over. */
+  z.object({ kind: z.literal('expired'), token: z.string(), pipeline: z.string(), before: z.string() }),
   /** Nothing that follows in this file counts: the next file goes on. */
   z.object({ kind: z.literal('sealed'), token: z.string() }),
 ]);

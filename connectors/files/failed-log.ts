@@ -67,6 +67,15 @@ export class FailedLog {
     });
   }
 
+  /** Removes records that last failed before this time. Durable when it resolves. @returns how many were removed */
+  expire(pipeline: string, before: string): Promise<number> {
+    return this.#inTurn(async () => {
+      const at = await this.#refresh();
+      if (at === undefined || at.index.expired(pipeline, before).length === 0) return 0;
+      return this.#appendAndCompact([{ kind: 'expired', token: randomUUID(), pipeline, before }]);
+    });
+  }
+
   /** The entries as they are now, for the caller to close; nothing when there is no log. */
   snapshot(): Promise<FailedSnapshot | undefined> {
     return this.#inTurn(async () => {

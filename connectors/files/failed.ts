@@ -1,17 +1,11 @@
 import { resolve } from 'node:path';
-import type {
-  FailedFilter,
-  FailedRecord,
-  FailedStore,
-  FailedStoreFactory,
-} from '../../src/contracts/failed-store.js';
+import type { FailedStore, FailedStoreFactory } from '../../src/contracts/failed-store.js';
+import { inWrites } from '../../src/elements/in-writes.js';
+import { matchesFailed } from '../../src/elements/matches-failed.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { FilesFailedConfig } from './config.js';
 import { FailedLog } from './failed-log.js';
 import { systemCode } from './file-errors.js';
-
-/** Most characters of text in one append. */
-const appendSize = 8 << 20;
 
 /** Failed elements in a private folder of JSON Lines. Nothing is made there before the first record. */
 export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (config, context) => {
@@ -37,7 +31,7 @@ export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (con
 
   const store: FailedStore = {
     async put(records) {
-      for (const some of inAppends(records)) await guarded(log.put(some));
+      for (const some of inWrites(records)) await guarded(log.put(some));
     },
     async *list(filter) {
       const snapshot = await guarded(log.snapshot());
@@ -46,7 +40,8 @@ export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (con
         for (const entry of snapshot.entries()) {
           if (entry.pipeline !== pipeline || !entry.documentId.startsWith(filter?.idPrefix ?? '')) continue;
           const record = await guarded(snapshot.read(entry));
-          if (record !== undefined && isWanted(record, filter)) yield record;
+          if (record !== undefined && matchesFailed({ ...record, code: record.error.code }, filter))
+            yield record;
         }
       } finally {
         await snapshot.close();
@@ -63,32 +58,11 @@ export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (con
       }
     },
     discard: (keys) => guarded(log.discard(pipeline, keys)),
+    expire: (before) => guarded(log.expire(pipeline, before)),
     close: () => log.close(),
   };
   return store;
 };
-
-/** In groups whose text fits one write. */
-function* inAppends(records: readonly FailedRecord[]): Generator<readonly FailedRecord[]> {
-  let group: FailedRecord[] = [];
-  let size = 0;
-  for (const record of records) {
-    group.push(record);
-    size += record.element.text?.length ?? 0;
-    if (size < appendSize) continue;
-    yield group;
-    group = [];
-    size = 0;
-  }
-  if (group.length > 0) yield group;
-}
-
-function isWanted({ error, stage }: FailedRecord, filter: FailedFilter = {}): boolean {
-  return (
-    (filter.code === undefined || filter.code === error.code) &&
-    (filter.stage === undefined || filter.stage === stage)
-  );
-}
 
 function unavailable(folder: string, error: unknown): MillraceError {
   const code = systemCode(error);

@@ -33,10 +33,34 @@ export const postgresConfig = z
       .default('millrace'),
     index,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
+    timeoutMs: z
+      .int()
+      .min(100)
+      .default(15_000)
+      .describe(
+        'A statement without an answer for so long is asked after on another connection; when the server does not work on it, its connection is taken for lost and the write is made again.',
+      ),
   })
   .describe('A Postgres server with the pgvector extension, 0.8 or newer.');
 
 export type PostgresConfig = z.infer<typeof postgresConfig>;
+
+/** Failed elements in a table. */
+export const postgresFailedConfig = z
+  .strictObject({
+    url: postgresConfig.shape.url,
+    schema: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe('Schema of the table `failed`; both are made with the first record. Pipelines may share it.')
+      .default('millrace'),
+    connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(2),
+    timeoutMs: postgresConfig.shape.timeoutMs,
+  })
+  .describe('Failed elements in a table of a Postgres server, for any number of processes.');
+
+export type PostgresFailedConfig = z.infer<typeof postgresFailedConfig>;
 
 /** News of models by `NOTIFY`. */
 export const updatesConfig = z

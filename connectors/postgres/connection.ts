@@ -5,6 +5,8 @@ type Scalar = string | number | boolean | null;
 export interface SqlStatement {
   readonly text: string;
   readonly values?: readonly SqlValue[];
+  /** In a transaction: how many rows it must give. With any other number the transaction ends here, undone. */
+  readonly rows?: number;
 }
 
 /** Rows in Postgres's binary COPY format, header and trailer included. */
@@ -16,6 +18,11 @@ export interface SqlCopy {
 
 export type SqlStep = SqlStatement | SqlCopy;
 export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** Whether a step gave as many rows as it must. */
+export function asExpected(step: SqlStep, rows: readonly SqlRow[]): boolean {
+  return !('rows' in step) || step.rows === rows.length;
+}
 
 /**
  * All that the SQL core asks of a database. A transaction is a list of steps without a decision in between, so it
@@ -30,7 +37,11 @@ export interface SqlConnection {
   create(signal?: AbortSignal): Promise<void>;
   /** One statement outside a transaction block. */
   query(statement: SqlStatement, signal?: AbortSignal): Promise<readonly SqlRow[]>;
-  /** All steps or none, durable when it resolves, at READ COMMITTED. @returns one list of rows a step */
+  /**
+   * All steps or none, durable when it resolves, at READ COMMITTED.
+   * @returns one list of rows a step; where a step gave another number of rows than it must, the lists end before its
+   * own, and nothing took effect
+   */
   transaction(steps: readonly SqlStep[], signal?: AbortSignal): Promise<readonly (readonly SqlRow[])[]>;
   /** Waits for what is under way. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Connector } from '../../src/contracts/connector.js';
 import { cdcConfig } from './cdc/config.js';
-import { pgliteConfig, postgresConfig, updatesConfig } from './config.js';
+import { pgliteConfig, postgresConfig, postgresFailedConfig, updatesConfig } from './config.js';
 
 /** `sink: { pglite: … }` */
 export const pglite: Connector = {
@@ -10,7 +10,7 @@ export const pglite: Connector = {
   },
 };
 
-/** `source: { postgres: … }`, `sink: { postgres: … }`, `refresh: { events: { postgres: … } }` */
+/** `source`, `sink`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
   source: {
     schema: cdcConfig,
@@ -19,6 +19,10 @@ export const postgres: Connector = {
   sink: {
     schema: postgresConfig,
     load: async () => (await import('./postgres-store.js')).createPostgresStore,
+  },
+  failed: {
+    schema: postgresFailedConfig,
+    load: async () => (await import('./failed.js')).openPostgresFailed,
   },
   updates: {
     schema: updatesConfig,

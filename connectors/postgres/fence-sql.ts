@@ -12,10 +12,7 @@ export interface FenceRow {
   readonly cleared: boolean;
 }
 
-/**
- * A planner without statistics would rather read whole tables, while all rows here are found by `any(ids)`. The settings
- * last for the transaction.
- */
+/** A planner without statistics would rather read whole tables. The settings last for the transaction. */
 const planByKey: SqlStatement = {
   text: "select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'jit']) as name",
 };
@@ -43,10 +40,8 @@ export function fenceSteps(
       values: [pipeline, ids, sources],
     },
     {
-      text: `select count(*) from (
-               select from ${names.ledger} where pipeline = $1 and document_id = any($2::text[])
-               order by document_id for update
-             ) as locked`,
+      text: `select count(*) from (select id from unnest($2::text[]) as id order by id collate "C") as w,
+             lateral (select from ${names.ledger} where pipeline = $1 and document_id = w.id for update offset 0) as locked`,
       values: [pipeline, ids],
     },
     {
@@ -76,6 +71,10 @@ function isIn(write: DocumentWrite, space: string): boolean {
 }
 
 /**
+ * Every row of the tables is found once: by its key, one id after another (a subquery with an offset is planned by
+ * itself, so that no statistics, or wrong ones, make the planner read a whole table), and then by its place (`ctid`),
+ * which stays since the ledger's rows are locked.
+ *
  * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
  * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
  */
@@ -88,27 +87,32 @@ function applySql(names: TableNames, { table, columns }: Stage): string {
       : `coalesce(s.${column}, k.${column})`;
   /** The write keeps a vector in this space. */
   const keeps = (column: string, at: number) => `${several ? `w.in_${at} and ` : ''}s.${column} is null`;
+  const has = columns.map((_, at) => `has_${at}`);
   return `
 with w as materialized (
   select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[]${flags
     .map((_, at) => `, $${10 + at}::bool[]`)
     .join('')})
     as w (${['write, kind, document_id, source, version, content_hash, chain_digest, chunk_count', ...flags].join(', ')})
+), held as materialized (
+  select w.write, k.* from w, lateral (
+    select ctid as place, id, ${columns.map((column, at) => `${column} is not null as ${has[at]}`).join(', ')}
+    from ${names.chunks} where pipeline = $1 and document_id = w.document_id offset 0) k
+  where w.kind in ('store', 'delete')
+), lacking as materialized (
+  select distinct s.write from ${table} s join w using (write)
+  where (${columns.map((column, at) => `(${keeps(column, at)})`).join(' or ')}) and not exists (
+    select from held k where k.write = s.write and k.id = s.id
+      and ${columns.map((column, at) => `(k.${has[at]} or not (${keeps(column, at)}))`).join(' and ')})
 ), compared as (
-  select w.*, l.source as owner, l.failed_version as failed, l.state as old_state,
+  select w.*, l.place, l.source as owner, l.failed_version as failed, l.state as old_state,
     (w.version > l.version or l.version is null)
       and (w.version >= l.failed_version or l.failed_version is null) as newer,
     w.version = l.version as same_version,
     l.content_hash is not distinct from w.content_hash
       and l.chain_digest is not distinct from w.chain_digest as same_content
-  from w left join ${names.ledger} l
-    on l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = w.document_id
-), lacking as materialized (
-  select distinct s.write from ${table} s join w using (write)
-  where (${columns.map((column, at) => `(${keeps(column, at)})`).join(' or ')}) and not exists (
-    select from ${names.chunks} k
-    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = w.document_id and k.id = s.id
-      and ${columns.map((column, at) => `(k.${column} is not null or not (${keeps(column, at)}))`).join(' and ')})
+  from w, lateral (select ctid as place, * from ${names.ledger}
+    where pipeline = $1 and document_id = w.document_id offset 0) l
 ), judged as (
   select c.*, case
     when owner <> source then 'owner'
@@ -124,23 +128,19 @@ with w as materialized (
   insert into ${names.chunks} (pipeline, document_id, id, ${[...chunkFields, ...columns].join(', ')})
   select $1, d.document_id, s.id, ${list('s')}, ${columns.map((column) => `s.${column}`).join(', ')}
   from decided d join ${table} s on s.write = d.write
-  where d.done and not exists (
-    select from ${names.chunks} k
-    where k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id)
+  where d.done and not exists (select from held k where k.write = s.write and k.id = s.id)
 ), changed as (
   update ${names.chunks} k
   set ${chunkFields.map((field) => `${field} = s.${field}`).join(', ')},
     ${columns.map((column, at) => `${column} = ${kept(column, at)}`).join(', ')}
-  from decided d join ${table} s on s.write = d.write
-  where d.done
-    and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id and k.id = s.id
+  from decided d join held h on h.write = d.write join ${table} s on s.write = h.write and s.id = h.id
+  where d.done and k.ctid = h.place
     and ((${list('k')}) is distinct from (${list('s')})
       or ${columns.map((column, at) => `k.${column} is distinct from ${kept(column, at)}`).join(' or ')})
 ), gone as (
-  delete from ${names.chunks} k using decided d
-  where d.done and d.kind <> 'fail' and d.kind <> 'touch'
-    and k.pipeline = $1 and k.document_id = any($4::text[]) and k.document_id = d.document_id
-    and not exists (select from ${table} s where s.write = d.write and s.id = k.id)
+  delete from ${names.chunks} k using decided d join held h on h.write = d.write
+  where d.done and k.ctid = h.place
+    and not exists (select from ${table} s where s.write = h.write and s.id = h.id)
 ), entry as (
   update ${names.ledger} l set
     version = case when d.kind = 'fail' then l.version else d.version end,
@@ -153,13 +153,10 @@ with w as materialized (
                           else l.failed_version end,
     updated_at = now()
   from decided d
-  where d.done
-    and l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = d.document_id
+  where d.done and l.ctid = d.place
 ), unused as (
   delete from ${names.ledger} l using decided d
-  where not d.done
-    and l.pipeline = $1 and l.document_id = any($4::text[]) and l.document_id = d.document_id
-    and l.state = 'absent' and l.failed_version is null
+  where not d.done and d.old_state = 'absent' and d.failed is null and l.ctid = d.place
 )
 select write, verdict, owner, done and kind <> 'fail' and coalesce(failed <= version, false) as cleared
 from decided`;

@@ -2,14 +2,24 @@ import pg from 'pg';
 import type { PoolClient } from 'pg';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
-import type { SqlConnection, SqlRow, SqlStatement, SqlStep } from './connection.js';
+import { createBackend, type Backend } from './backend.js';
+import {
+  asExpected,
+  type SqlConnection,
+  type SqlRow,
+  type SqlStatement,
+  type SqlStep,
+} from './connection.js';
 import { copyFrom } from './pg-copy.js';
 import { classifySqlError } from './sql-error.js';
+import { watched } from './statement-watch.js';
 import { untilAborted } from './until-aborted.js';
 
 export interface PgOptions {
   readonly url: string;
   readonly connections: number;
+  /** A statement without an answer for so long is asked after on another connection. */
+  readonly timeoutMs: number;
 }
 
 const connectTimeoutMs = 10_000;
@@ -20,8 +30,8 @@ const begin =
 
 /** A pool of connections to a server. Lost ones are replaced at the next use. */
 export function openPgConnection(
-  { url, connections }: PgOptions,
-  context: Pick<ConnectorContext, 'notify'>,
+  { url, connections, timeoutMs }: PgOptions,
+  context: Pick<ConnectorContext, 'notify' | 'clock'>,
 ): SqlConnection {
   const pool = new pg.Pool({
     connectionString: url,
@@ -33,6 +43,7 @@ export function openPgConnection(
   const { host, port, database } = new pg.Client({ connectionString: url });
   const where = `Postgres at ${host}:${port}/${database ?? ''}`;
   const underWay = new Set<Promise<unknown>>();
+  const backends = new WeakMap<PoolClient, Backend>();
   let closed: Promise<void> | undefined;
 
   // Without a listener the process would die when the server drops an idle connection.
@@ -57,15 +68,28 @@ export function openPgConnection(
     let broken = false;
     const lost = () => (broken = true);
     // A cancelled connection is not used again: the cancel might arrive late and hit another's statement.
+    const known = backends.get(client);
+    const backend = known ?? createBackend(client, url, timeoutMs);
     const cancel = () => {
       broken = true;
-      void cancelBackend(client).catch(() => undefined);
+      void backend.cancel().catch(() => undefined);
     };
     client.on('error', lost).on('end', lost);
     signal?.addEventListener('abort', cancel, { once: true });
     try {
       signal?.throwIfAborted();
-      return await work(client);
+      const met = async () => {
+        if (known === undefined) await backend.meet();
+        backends.set(client, backend);
+        signal?.throwIfAborted();
+        return work(client);
+      };
+      return await watched(met(), {
+        clock: context.clock,
+        everyMs: timeoutMs,
+        isWorking: () => backend.isWorking(),
+        giveUp: () => backend.drop(),
+      });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw classifySqlError(error, where, broken);
@@ -74,15 +98,6 @@ export function openPgConnection(
       client.off('error', lost).off('end', lost);
       client.release(broken);
     }
-  }
-
-  /** Asks the server to give up the statement; it may be over already, then nothing happens. */
-  async function cancelBackend(client: PoolClient): Promise<void> {
-    const { processID } = client as PoolClient & { processID: number };
-    const other = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
-    other.on('error', () => undefined);
-    await other.connect();
-    await other.query('select pg_cancel_backend($1)', [processID]).finally(() => other.end());
   }
 
   function run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -117,7 +132,12 @@ async function runTransaction(
     const results: SqlRow[][] = [];
     for (const step of steps) {
       signal?.throwIfAborted();
-      results.push(await runStep(client, step));
+      const rows = await runStep(client, step);
+      if (!asExpected(step, rows)) {
+        await client.query('rollback');
+        return results;
+      }
+      results.push(rows);
     }
     await client.query('commit');
     return results;

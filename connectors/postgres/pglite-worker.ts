@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { toWire } from '../../src/errors/wire.js';
-import type { SqlRow, SqlStep } from './connection.js';
+import { asExpected, type SqlRow, type SqlStep } from './connection.js';
 import { claimFolder, type Claim } from './owner-claim.js';
 import { serveSocket } from './owner-server.js';
 import { databaseExists } from './data-folder.js';
@@ -77,7 +77,14 @@ async function transaction(on: PGlite, steps: readonly SqlStep[]): Promise<SqlRo
   await on.exec('begin isolation level read committed');
   try {
     const results: SqlRow[][] = [];
-    for (const step of steps) results.push(await runStep(on, step));
+    for (const step of steps) {
+      const rows = await runStep(on, step);
+      if (!asExpected(step, rows)) {
+        await on.exec('rollback');
+        return results;
+      }
+      results.push(rows);
+    }
     await on.exec('commit');
     return results;
   } catch (error) {

@@ -1,12 +1,12 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js';
-import type { Metadata } from '../../src/elements/metadata.js';
+import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
 import { filterSql } from './filter.js';
 import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
-import { vectorFault } from './vector-fault.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
 
 /**
  * Nearest chunks by cosine. With an index its scan goes on until k hits passed the filter; what an approximate search
@@ -49,36 +49,29 @@ function indexSettings(k: number): SqlStatement {
   };
 }
 
+const everything = { kind: 'all', of: [] } as const;
+
 /** @param indexed searches through the index; else reads every chunk */
 function hitsSql(
   names: TableNames,
   pipeline: string,
-  { vector, k, filter = {} }: SearchQuery,
+  { vector, k, filter = everything }: SearchQuery,
   { column, width }: FoundSpace,
   indexed: boolean,
 ): SqlStatement {
   const where = filterSql(filter, 4);
   const exact = `${column} <=> $2::vector`;
   const nearest = indexed
-    ? `(select * from ${names.chunks} where pipeline = $1${where.sql}
+    ? `(select * from ${names.chunks} where pipeline = $1 and (${where.sql})
         order by ${indexedDistance(column, width, '$2')} limit 2 * $3::int) as near where ${column} is not null`
-    : `${names.chunks} where pipeline = $1 and ${column} is not null${where.sql}`;
+    : `${names.chunks} where pipeline = $1 and ${column} is not null and (${where.sql})`;
   return {
-    text: `select id, document_id, ordinal, "start", "end", text, metadata, ${exact} as distance
+    text: `select ${chunkColumns}, ${exact} as distance
            from ${nearest} order by distance, id limit $3::int`,
     values: [pipeline, `[${vector.join(',')}]`, k, ...where.values],
   };
 }
 
 function hitOf(row: SqlRow): SearchHit {
-  return {
-    chunkId: row['id'] as string,
-    documentId: row['document_id'] as string,
-    ordinal: row['ordinal'] as number,
-    start: row['start'] as number,
-    end: row['end'] as number,
-    text: row['text'] as string,
-    metadata: row['metadata'] as Metadata,
-    score: 1 - (row['distance'] as number),
-  };
+  return { ...chunkOf(row), score: 1 - (row['distance'] as number) };
 }

@@ -4,9 +4,11 @@ import type { Sink } from '../../src/contracts/sink.js';
 import type { Store, StoreCount } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
+import { FirstWrites } from './first-write.js';
 import { prepareLayout, readLayout, type FoundSpace } from './layout.js';
 import { countUnnamedSql, ledgerEntry, listLedgerSql, listUnnamedSql, selectLedger } from './ledger.js';
 import { tableNames } from './names.js';
+import { readRanges } from './read-ranges.js';
 import { searchChunks } from './search.js';
 import { tuneStore } from './tune.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
@@ -32,6 +34,7 @@ export function createSqlStore(
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
     throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
   const names = tableNames(schema);
+  const first = new FirstWrites();
   let spaces: readonly FoundSpace[] | undefined;
 
   /** The spaces of a prepared pipeline. */
@@ -70,7 +73,7 @@ export function createSqlStore(
     write: async (writes, signal) => {
       if (writes.length === 0) return [];
       return writeDocuments(
-        { connection, names, pipeline, clock },
+        { connection, names, pipeline, clock, first },
         await writableSpaces(signal),
         writes,
         signal,
@@ -96,6 +99,10 @@ export function createSqlStore(
   return {
     sink,
     search: {
+      chunks: async (ranges, signal) =>
+        (await found(signal)) === undefined
+          ? ranges.map(() => [])
+          : readRanges(connection, names, pipeline, ranges, signal),
       search: async (query, signal) => {
         const there = await found(signal);
         if (there === undefined) return [];

@@ -1,3 +1,4 @@
+import { chunkColumns } from './encode.js';
 import type { SqlStatement } from './connection.js';
 import { vectorColumn } from './vector-columns.js';
 
@@ -11,8 +12,6 @@ export interface Stage {
   readonly target: string;
 }
 
-const fields = 'write, id, ordinal, "start", "end", tokens, hash, text, metadata';
-
 /** A session may serve pipelines of several numbers of spaces: each number has a table of its own. */
 export function stageFor(spaces: number): Stage {
   const name = `millrace_stage_${spaces}`;
@@ -21,7 +20,7 @@ export function stageFor(spaces: number): Stage {
   return {
     table,
     columns,
-    target: `${table} (${fields}, ${columns.join(', ')})`,
+    target: `${table} (write, ${chunkColumns}, ${columns.join(', ')})`,
     make: {
       text: `do $$ begin
     if to_regclass('${table}') is null then

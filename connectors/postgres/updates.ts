@@ -1,18 +1,9 @@
 import pg from 'pg';
-import { z } from 'zod';
 import type { ModelUpdate, ModelUpdates, ModelUpdatesFactory } from '../../src/contracts/model-updates.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
+import { modelUpdateSchema } from '../../src/elements/model-update.js';
 import type { UpdatesConfig } from './config.js';
 import { classifySqlError } from './sql-error.js';
-
-const payload = z.strictObject({
-  model: z.string().min(1),
-  revision: z.string().min(1).optional(),
-  weights: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .optional(),
-});
 
 /** The last one repeats for as long as the server is away. */
 const reconnectMs = [200, 1_000, 5_000, 15_000];
@@ -103,7 +94,7 @@ class Session {
   }
 
   #hear(text: string): void {
-    const parsed = payload.safeParse(parseJson(text));
+    const parsed = modelUpdateSchema.safeParse(parseJson(text));
     if (parsed.success) {
       this.#heard.push(parsed.data);
       this.#wake();

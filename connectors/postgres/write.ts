@@ -3,18 +3,20 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
 import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
+import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
-import { encodeStage } from './encode.js';
+import { encodeChunks, numberField } from './encode.js';
 import { fenceSteps, type FenceRow } from './fence-sql.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
-import { vectorFault } from './vector-fault.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
 
 export interface Writer {
   readonly connection: SqlConnection;
   readonly names: TableNames;
   readonly pipeline: string;
   readonly clock: Clock;
+  readonly first: FirstWrites;
 }
 
 /** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
@@ -63,17 +65,23 @@ export async function writeDocuments(
 }
 
 async function writeTogether(
-  { connection, names, pipeline }: Writer,
+  { connection, names, pipeline, first }: Writer,
   spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[]> {
-  const staged = writes.flatMap((write, index) =>
-    write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, write: index }] : [],
-  );
   const stage = stageFor(spaces.length);
   const spaceNames = spaces.map(({ name }) => name);
-  const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeStage(staged, spaceNames) }];
+  if (first.try(writes)) {
+    const steps = firstWriteSteps(names, pipeline, spaceNames, stage, writes);
+    const worked = (await connection.transaction(steps, signal)).length === steps.length;
+    first.tell(worked);
+    if (worked) return writes.map(() => ({ kind: 'done', clearedFailure: false }));
+  }
+  const staged = writes.flatMap((write, index) =>
+    write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, lead: numberField(index) }] : [],
+  );
+  const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeChunks(staged, spaceNames) }];
   const steps = [stage.make, ...copy, ...fenceSteps(names, pipeline, spaces, stage, writes)];
   const rows = (await connection.transaction(steps, signal)).at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);

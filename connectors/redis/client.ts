@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { ErrorCode } from '../../src/errors/codes.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { RedisConnectionConfig } from './config.js';
 
@@ -11,18 +12,21 @@ export interface ClientOptions {
    * sent twice: it fails instead.
    */
   readonly patient: boolean;
+  /** Code for a server that cannot be reached. Default: `source_unavailable`. */
+  readonly unavailable?: ErrorCode;
 }
 
 /**
  * Connects, and from then on reconnects by itself.
- * @throws MillraceError `source_unavailable` when the first connection cannot be made; `config_invalid` when the file of the
+ * @throws MillraceError `unavailable` of the options when the first connection cannot be made; `config_invalid` when the file of the
  * certificate authority cannot be read
  */
 export async function connect(config: RedisConnectionConfig, options: ClientOptions): Promise<Redis> {
   const client = new Redis(config.url, {
     lazyConnect: true,
     connectionName: options.name,
-    connectTimeout: 5_000,
+    connectTimeout: config.timeoutMs,
+    socketTimeout: config.timeoutMs,
     maxRetriesPerRequest: options.patient ? null : 0,
     autoResendUnfulfilledCommands: options.patient,
     retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),
@@ -36,7 +40,7 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
     return client;
   } catch (cause) {
     client.disconnect();
-    throw unavailable(config.url, said ?? cause);
+    throw unavailable(options.unavailable ?? 'source_unavailable', config.url, said ?? cause);
   }
 }
 
@@ -59,10 +63,10 @@ async function readAuthority(file: string): Promise<Buffer> {
   });
 }
 
-function unavailable(url: string, cause: unknown): MillraceError {
+function unavailable(code: ErrorCode, url: string, cause: unknown): MillraceError {
   const { protocol, host } = new URL(url);
   const refused = ['NOAUTH', 'WRONGPASS', 'NOPERM'].includes(replyCode(cause) ?? '');
-  return new MillraceError('source_unavailable', `Redis at ${protocol}//${host} cannot be used.`, {
+  return new MillraceError(code, `Redis at ${protocol}//${host} cannot be used.`, {
     cause,
     hint: refused
       ? 'It refuses this user or password.'

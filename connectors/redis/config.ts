@@ -17,6 +17,13 @@ export const redisConnection = z.strictObject({
     .describe(
       'File with the certificate authority of a `rediss://` server, in PEM. A relative path starts at the configuration file.',
     ),
+  timeoutMs: z
+    .int()
+    .min(100)
+    .default(10_000)
+    .describe(
+      'A connection on which nothing comes for so long, though an answer is due, is taken for lost and made again.',
+    ),
 });
 
 const field = z.string().min(1);
@@ -84,6 +91,33 @@ export const redisSourceConfig = redisConnection.extend({
     ),
 });
 
+/** Failed elements in a stream. */
+export const redisFailedConfig = redisConnection
+  .extend({
+    stream: z
+      .string()
+      .min(1)
+      .describe(
+        'Key of the stream, which holds one entry a failing document. Pipelines may share it. A hash beside it, `<stream>:<pipeline>`, tells which entry is whose.',
+      ),
+  })
+  .describe('Failed elements in a Redis stream, for any number of processes.');
+
+/** News of models from a stream. */
+export const redisUpdatesConfig = redisConnection
+  .extend({
+    stream: z
+      .string()
+      .min(1)
+      .default('millrace-models')
+      .describe('Key of the stream. Every process reads every entry that is added while it runs.'),
+  })
+  .describe(
+    'Reads a Redis stream: XADD millrace-models * model ./models/topics-2, with `revision` and `weights` (SHA-256) where need be.',
+  );
+
+export type RedisUpdatesConfig = z.output<typeof redisUpdatesConfig>;
+export type RedisFailedConfig = z.output<typeof redisFailedConfig>;
 export type RedisConnectionConfig = z.output<typeof redisConnection>;
 export type RedisSourceConfig = z.output<typeof redisSourceConfig>;
 export type EntryFields = z.output<typeof flatFields>;

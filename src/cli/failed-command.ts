@@ -2,6 +2,7 @@ import type { FailedFilter, FailedRecord, FailedStore, Stage } from '../contract
 import { MillraceError } from '../errors/millrace-error.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
+import type { PipelineSpec } from '../pipeline/spec.js';
 import { openFailedStore } from '../runtime/open-parts.js';
 import { replayFailed } from '../runtime/replay.js';
 import type { Command, CommandContext } from './command.js';
@@ -64,6 +65,23 @@ export const failedDiscardCommand: Command<
     context.output.line(`${discarded} failed elements discarded`);
   });
 
+/** `millrace failed purge`: forgets what is kept for too long. */
+export const failedPurgeCommand: Command<[configPath: string, flags: { olderThan?: number }]> = (
+  context,
+  configPath,
+  { olderThan },
+) =>
+  withFailedStore(context, configPath, async (failed, { failedRetentionMs }) => {
+    const keptMs = olderThan ?? failedRetentionMs;
+    if (keptMs === undefined)
+      throw new MillraceError('config_invalid', 'How old must a failed element be to be purged?', {
+        hint: 'Give --older-than 30d, or set `failed.retention` in the configuration.',
+      });
+    const purged = await failed.expire(new Date(systemClock.now() - keptMs).toISOString());
+    context.output.data({ purged });
+    context.output.line(`${purged} failed elements purged`);
+  });
+
 /** `millrace failed replay`: sends failed elements through the chain again. */
 export const failedReplayCommand: Command<[configPath: string, flags: FailedFlags]> = async (
   context,
@@ -88,13 +106,14 @@ export const failedReplayCommand: Command<[configPath: string, flags: FailedFlag
 async function withFailedStore(
   { connectors, load }: CommandContext,
   configPath: string,
-  work: (failed: FailedStore) => Promise<void>,
+  work: (failed: FailedStore, spec: PipelineSpec) => Promise<void>,
 ) {
   const releasers = new Releasers();
   try {
     const spec = await load(configPath);
     await work(
       await openFailedStore(spec, { connectors, clock: systemClock, report: () => undefined, releasers }),
+      spec,
     );
     return exitCode.ok;
   } finally {

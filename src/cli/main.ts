@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor-command.js';
 import { exitCode, exitCodeOf } from './exit-code.js';
 import {
   failedDiscardCommand,
+  failedPurgeCommand,
   failedListCommand,
   failedReplayCommand,
   failedShowCommand,
@@ -38,6 +39,7 @@ const program = createProgram(
     failedShow: failedShowCommand,
     failedReplay: failedReplayCommand,
     failedDiscard: failedDiscardCommand,
+    failedPurge: failedPurgeCommand,
     modelsList: modelsListCommand,
     modelsPull: modelsPullCommand,
     modelsVerify: modelsVerifyCommand,

@@ -1,4 +1,5 @@
 import { Command as Program, InvalidArgumentError, Option } from 'commander';
+import { duration } from '../elements/duration.js';
 import { packageVersion } from './package-version.js';
 import type { Command, CommandContext } from './command.js';
 import type { ExitCode } from './exit-code.js';
@@ -18,6 +19,7 @@ export interface Commands {
   readonly failedDiscard: Command<
     [config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]
   >;
+  readonly failedPurge: Command<[config: string, flags: { olderThan?: number }]>;
   readonly modelsList: Command<[]>;
   readonly modelsPull: Command<[model: string, flags: ModelFlags]>;
   readonly modelsVerify: Command<[model: string | undefined, flags: ModelFlags]>;
@@ -56,11 +58,16 @@ export function createProgram(
   add(program, 'query <config> <text>', 'find the passages nearest to a text')
     .option('-k <count>', 'how many passages', wholeNumber, 5)
     .addOption(
-      new Option('--filter <field=value>', 'only where this metadata field has this value; may be repeated')
+      new Option(
+        '--filter <filter>',
+        'only where a metadata field has a value: field=value, or a filter as JSON; may be repeated, all must hold',
+      )
         .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
         .default([] as readonly string[], 'none'),
     )
     .option('--route <key>', 'ask only the models of this route; default: all, fused by rank')
+    .option('--threshold <cosine>', 'only what is at least so similar, from -1 to 1', Number)
+    .option('--neighbours <count>', 'print each passage with so many chunks before and after it', Number)
     .action((config: string, text: string, flags: QueryFlags) =>
       call(commands.query(context, config, text, flags)),
     );
@@ -97,6 +104,12 @@ export function createProgram(
       call(commands.failedDiscard(context, config, ids, flags)),
     );
 
+  add(failed, 'purge <config>', 'forget failed elements that are kept longer than `failed.retention` says')
+    .option('--older-than <time>', 'or that last failed so long ago, such as 30d', timeSpan)
+    .action((config: string, flags: { olderThan?: number }) =>
+      call(commands.failedPurge(context, config, flags)),
+    );
+
   const models = program.command('models').description('models on this machine and on the hub');
   add(models, 'list', 'the models that are here').action(() => call(commands.modelsList(context)));
   const modelFlags = (command: Program) =>
@@ -131,6 +144,12 @@ export function createProgram(
     call(commands.doctor(context)),
   );
   return program;
+}
+
+function timeSpan(text: string): number {
+  const parsed = duration.safeParse(text);
+  if (!parsed.success) throw new InvalidArgumentError(`${parsed.error.issues[0]!.message}.`);
+  return parsed.data;
 }
 
 function portNumber(text: string): number {

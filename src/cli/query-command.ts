@@ -1,14 +1,15 @@
-import type { Filter, FilterValue } from '../contracts/chunk-search.js';
-import { MillraceError } from '../errors/millrace-error.js';
 import { openPipelineRetriever } from '../runtime/open-retriever.js';
 import type { Command } from './command.js';
 import { exitCode } from './exit-code.js';
 import { passageLines } from './passage-lines.js';
+import { parseFilters } from './parse-filters.js';
 
 export interface QueryFlags {
   readonly k: number;
   readonly filter: readonly string[];
   readonly route?: string;
+  readonly threshold?: number;
+  readonly neighbours?: number;
 }
 
 /** `millrace query`: the passages of the store that are nearest to a text. */
@@ -16,11 +17,11 @@ export const queryCommand: Command<[configPath: string, text: string, flags: Que
   { output, connectors, load },
   configPath,
   text,
-  { k, filter, route },
+  { filter, ...options },
 ) => {
   const retriever = await openPipelineRetriever(await load(configPath), { connectors });
   try {
-    const hits = await retriever.retrieve(text, { k, filter: parseFilter(filter), ...(route && { route }) });
+    const hits = await retriever.retrieve(text, { ...options, filter: parseFilters(filter) });
     for (const hit of hits) {
       output.data(hit);
       for (const line of passageLines(hit)) output.line(line);
@@ -31,23 +32,3 @@ export const queryCommand: Command<[configPath: string, text: string, flags: Que
     await retriever.close();
   }
 };
-
-/** `lang=en`, `year=2024`, `draft=false`: a value that is JSON is taken as such, anything else as a string. */
-function parseFilter(conditions: readonly string[]): Filter {
-  return Object.fromEntries(
-    conditions.map((condition) => {
-      const at = condition.indexOf('=');
-      if (at < 1)
-        throw new MillraceError(
-          'config_invalid',
-          `--filter ${condition}: expected field=value, for example lang=en.`,
-        );
-      return [condition.slice(0, at), filterValue(condition.slice(at + 1))];
-    }),
-  );
-}
-
-function filterValue(text: string): FilterValue {
-  if (/^(true|false|null|-?\d+(\.\d+)?)$/.test(text)) return JSON.parse(text) as FilterValue;
-  return text;
-}

@@ -41,15 +41,20 @@ function* describe(node: Node, path: string): Generator<string> {
     yield* describe(inner, path === '' ? key : `${path}.${key}`);
   if (typeof node.additionalProperties === 'object' && node.additionalProperties.properties !== undefined)
     yield* describe(node.additionalProperties, `${path}.<name>`);
+  if (node.items?.properties !== undefined) yield* nested([node.items], `${path}[]`);
   if (node.items?.anyOf !== undefined) yield* nested(node.items.anyOf, `${path}[]`);
   if (node.anyOf !== undefined) yield* nested(node.anyOf, path);
 }
 
-/** Of alternatives only those with keys of their own have more to say. */
+/** Of alternatives only those with keys of their own have more to say; a key of several is told once. */
 function* nested(alternatives: readonly Node[], path: string): Generator<string> {
+  const told = new Set<string>();
   for (const alternative of alternatives)
-    for (const [key, inner] of Object.entries(alternative.properties ?? {}))
-      yield* describe(inner, `${path}.${key}`);
+    for (const [key, inner] of Object.entries(alternative.properties ?? {})) {
+      const rows = [...describe(inner, `${path}.${key}`)];
+      if (!told.has(rows.join())) yield* rows;
+      told.add(rows.join());
+    }
 }
 
 function row(path: string, node: Node): string {

@@ -10,6 +10,7 @@ type Node = {
   properties?: Record<string, Node>;
   /** Of a table with keys of the user's. */
   additionalProperties?: Node | boolean;
+  required?: string[];
   anyOf?: Node[];
   items?: Node;
   description?: string;
@@ -50,7 +51,11 @@ function explainUnion(
   );
   const inside = meant.filter((branch) => branch.some(({ path: at }) => at.length > 0));
   if (inside.length === 1) return inside[0]!.flatMap((inner) => explain(inner, path, ground));
-  const choices = keysAt(path, ground.tree);
+  // Keys that a branch cannot do without are what it is chosen by; others stand beside them.
+  const needed = [
+    ...new Set((nodeAt(path, ground.tree)?.anyOf ?? []).flatMap(({ required = [] }) => required)),
+  ];
+  const choices = needed.length > 0 ? needed : keysAt(path, ground.tree);
   const written = issue.errors.flatMap((branch) =>
     branch.flatMap((inner) =>
       inner.code === 'unrecognized_keys' && inner.path.length === 0 ? inner.keys : [],

@@ -36,7 +36,7 @@ export function parsePipeline(
     source: connectorSpec(source),
     ...steps,
     sink: connectorSpec(sink),
-    failed: connectorSpec(failed),
+    ...failedSpec(failed),
     limits,
     models: modelsSpec(models, baseFolder, cacheFolder),
     refresh: updates && { ...updates, events: updates.events && connectorSpec(updates.events) },
@@ -51,6 +51,10 @@ function unusable(origin: string, problems: readonly string[]): MillraceError {
     'config_invalid',
     `${origin} cannot be used:\n${problems.map((line) => `  ${line}`).join('\n')}`,
   );
+}
+
+function failedSpec({ retention, ...choice }: Record<string, unknown>) {
+  return { failed: connectorSpec(choice), failedRetentionMs: retention as number | undefined };
 }
 
 function connectorSpec(choice: Record<string, unknown>): ConnectorSpec {

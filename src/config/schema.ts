@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Connector } from '../contracts/connector.js';
+import { duration } from '../elements/duration.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
@@ -141,9 +142,9 @@ export function pipelineSchema(connectors: Connectors) {
     sink: role(connectors, 'sink')
       .prefault({ pglite: {} })
       .describe('The store that is kept equal to the source.'),
-    failed: role(connectors, 'failed')
+    failed: role(connectors, 'failed', { retention })
       .prefault({ files: {} })
-      .describe('Where failed elements wait for people.'),
+      .describe('Where failed elements, which hold text of documents, wait for people.'),
     limits: limitsSchema.prefault({}).describe('Bounds on memory and on single documents.'),
     models: modelsSchema.prefault({}).describe('Where models come from.'),
     refresh: refreshSchema(connectors)
@@ -158,11 +159,21 @@ export function pipelineSchema(connectors: Connectors) {
 export type PipelineInput = z.input<ReturnType<typeof pipelineSchema>>;
 export type PipelineOutput = z.output<ReturnType<typeof pipelineSchema>>;
 
-/** `{ files: {...} }`: exactly one of the connectors that can play this role. */
-function role(connectors: Connectors, name: 'source' | 'sink' | 'failed' | 'updates') {
+const retention = duration
+  .optional()
+  .describe(
+    'How long a failed element is kept after it last failed, such as 30d. Default: until it is discarded, replayed or superseded.',
+  );
+
+/** `{ files: {...} }`: exactly one of the connectors that can play this role. @param beside keys that all of them take */
+function role(
+  connectors: Connectors,
+  name: 'source' | 'sink' | 'failed' | 'updates',
+  beside: { readonly [key: string]: z.ZodType } = {},
+) {
   const options = Object.entries(connectors).flatMap(([connector, roles]) => {
     const schema = roles[name]?.schema;
-    return schema === undefined ? [] : [z.strictObject({ [connector]: schema })];
+    return schema === undefined ? [] : [z.strictObject({ [connector]: schema, ...beside })];
   });
   return z.union(
     options as unknown as [

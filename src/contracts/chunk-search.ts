@@ -1,8 +1,5 @@
-import type { Json, Metadata } from '../elements/metadata.js';
-
-/** Metadata keys (dots reach into objects: `meta.lang`) and the value each must have, or the values it may have. */
-export type Filter = { readonly [path: string]: FilterValue | readonly FilterValue[] };
-export type FilterValue = Extract<Json, string | number | boolean | null>;
+import type { Condition } from '../elements/filter/condition.js';
+import type { Metadata } from '../elements/metadata.js';
 
 export interface SearchQuery {
   /** Name of the space whose vectors are compared. */
@@ -11,10 +8,12 @@ export interface SearchQuery {
   readonly vector: Float32Array;
   /** How many hits at most, from 1. */
   readonly k: number;
-  readonly filter?: Filter;
+  /** On the metadata; what `readFilter` gives. Default: every chunk. */
+  readonly filter?: Condition;
 }
 
-export interface SearchHit {
+/** A chunk as the store gives it back. */
+export interface StoredChunk {
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
@@ -23,11 +22,23 @@ export interface SearchHit {
   readonly end: number;
   readonly text: string;
   readonly metadata: Metadata;
+}
+
+export interface SearchHit extends StoredChunk {
   /** Cosine similarity, from -1 to 1; greater is nearer. */
   readonly score: number;
+}
+
+/** Chunks of a document by their ordinals, both ends included; they may reach beyond what there is. */
+export interface ChunkRange {
+  readonly documentId: string;
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface ChunkSearch {
   /** Nearest chunks that have a vector in the space, best first; of equal scores the lower chunk id first. Never fewer than k while k chunks match. */
   search(query: SearchQuery, signal?: AbortSignal): Promise<readonly SearchHit[]>;
+  /** For each range its chunks in the order of their ordinals: none of a document that is not there, those of one version of one that is. */
+  chunks(ranges: readonly ChunkRange[], signal?: AbortSignal): Promise<readonly (readonly StoredChunk[])[]>;
 }

@@ -1,63 +1,22 @@
-import type { WireError } from '../errors/wire.js';
-import type { Metadata } from '../elements/metadata.js';
-import type { Version } from '../elements/version.js';
+import type { FailedFilter, FailedKey, FailedRecord } from '../elements/failed-record.js';
 import type { ConnectorContext } from './context.js';
 
-/** The part of the work that failed. */
-export type Stage =
-  'source' | 'enrich' | 'preprocess' | 'infer' | 'postprocess' | 'chunk' | 'embed' | 'store';
-
-/** The element that failed, whole, so that it can go through the chain again; absent text means it could not be read. */
-export interface FailedElement {
-  readonly kind: 'document' | 'deletion' | 'unreadable';
-  readonly text?: string;
-  readonly metadata?: Metadata;
-}
-
-/** One failed element. It holds the user's text. */
-export interface FailedRecord {
-  readonly pipeline: string;
-  readonly source: string;
-  readonly documentId: string;
-  readonly version: Version;
-  readonly element: FailedElement;
-  readonly stage: Stage;
-  readonly error: WireError;
-  /** Tries that were made in vain, over all deliveries. */
-  readonly attempts: number;
-  /** ISO 8601, UTC. */
-  readonly firstAt: string;
-  readonly lastAt: string;
-  /** Digest of the identity of the embedding model, of several joined by `+`, once the route was known. */
-  readonly model?: string;
-  /** Names of the models of its route, joined by `+`, once it was known. */
-  readonly route?: string;
-}
-
-export interface FailedFilter {
-  readonly code?: string;
-  readonly stage?: Stage;
-  /** Ids that begin with this. */
-  readonly idPrefix?: string;
-}
+export type * from '../elements/failed-record.js';
 
 /**
  * Where failed elements wait for people. At most one record a document of a pipeline: a newer version's failure replaces
  * an older one's, the same version's adds its attempts and keeps `firstAt`.
  */
 export interface FailedStore {
-  /** Durable when it resolves. @throws MillraceError `failed_sink_unavailable` */
+  /** Durable when it resolves. A place that cannot be reached refuses every call with `failed_sink_unavailable`. */
   put(records: readonly FailedRecord[]): Promise<void>;
   list(filter?: FailedFilter): AsyncIterable<FailedRecord>;
   get(documentId: string): Promise<FailedRecord | undefined>;
   /** Forgets the records of these documents up to and including the given versions. @returns how many */
   discard(keys: readonly FailedKey[]): Promise<number>;
+  /** Forgets the records whose last failure was before this time (ISO 8601, UTC, milliseconds). @returns how many */
+  expire(before: string): Promise<number>;
   close(): Promise<void>;
-}
-
-export interface FailedKey {
-  readonly documentId: string;
-  readonly version: Version;
 }
 
 export type FailedStoreFactory<Config> = (config: Config, context: ConnectorContext) => Promise<FailedStore>;

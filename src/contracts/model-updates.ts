@@ -1,14 +1,7 @@
 import type { ConnectorContext } from './context.js';
+import type { ModelUpdate } from '../elements/model-update.js';
 
-/** Somebody says that there is a new model. It only names one: which models may be named, the configuration says. */
-export interface ModelUpdate {
-  /** A folder or hub id, written as in the configuration. */
-  readonly model: string;
-  /** Commit, branch or tag on the hub. */
-  readonly revision?: string | undefined;
-  /** SHA-256 of its weights, hex: another model than this one is refused. */
-  readonly weights?: string | undefined;
-}
+export type { ModelUpdate };
 
 /** A place that tells of new models. */
 export interface ModelUpdates {

@@ -11,6 +11,8 @@ export interface PipelineSpec extends ChainSpec {
   readonly source: ConnectorSpec;
   readonly sink: ConnectorSpec;
   readonly failed: ConnectorSpec;
+  /** How long failed elements are kept, in ms; absent: until they are discarded, replayed or superseded. */
+  readonly failedRetentionMs: number | undefined;
   readonly limits: LimitsSpec;
   readonly models: ModelsSpec;
   /** How models may be exchanged while a run goes on; absent: not at all. */

@@ -16,6 +16,7 @@ import type { PipelineSpec } from '../pipeline/spec.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
 import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
+import { keepRetention } from './keep-retention.js';
 import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
@@ -40,6 +41,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
   onControl?(control: RunControl): void;
+  /** Leaves the records of failures as they are until their elements come, also where they are over. Default false. */
+  readonly keepRecords?: boolean;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -71,6 +74,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       });
     const store = await openStore(spec, context);
     const failed = await openFailedStore(spec, context);
+    releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
     const watch = options.watch ?? source.endless ?? false;
     const pool = openPool(spec, context);
@@ -138,7 +142,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.artifacts, source.name),
+      state: sourceState({
+        artifacts: store.artifacts,
+        source: source.name,
+        clock,
+        signal: stop.draining,
+        report,
+      }),
       failed,
       admission,
       limits,
@@ -148,6 +158,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
       tune,
+      keepRecords: options.keepRecords ?? false,
     });
     if (!stop.draining.aborted) await tune();
     return summary;

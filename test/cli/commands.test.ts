@@ -63,6 +63,22 @@ describe('millrace', { timeout: 60_000 }, () => {
     const people = await on('query', 'millrace.yaml', 'Where do ants live?', '-k', '1');
     expect(people.stdout).toMatch(/^\d\.\d{3} {2}ants\.md \[\d+-\d+\]/);
     expect(people.stdout).toContain('colonies under the ground');
+    const since = await on('query', 'millrace.yaml', 'honey', '--filter', '{"year":{"$gte":2024}}', '--json');
+    expect(values(since).map(({ metadata }) => metadata)).toMatchObject([{ lang: 'en' }]);
+    const alone = await on(
+      'query',
+      'millrace.yaml',
+      'honey',
+      '--threshold',
+      '0.2',
+      '--neighbours',
+      '1',
+      '--json',
+    );
+    expect(values(alone)[0]).toMatchObject({
+      scoreKind: 'cosine',
+      passage: { text: 'Bees make honey in a hive.' },
+    });
     const none = await on('query', 'millrace.yaml', 'honey', '--filter', 'lang=fr');
     expect([none.code, none.stdout, none.stderr.trim()]).toEqual([0, '', 'nothing in the store matches']);
   });
@@ -101,6 +117,13 @@ describe('millrace', { timeout: 60_000 }, () => {
     expect(values(await on('failed', 'show', 'millrace.yaml', id, '--json'))).toEqual([record]);
     expect((await on('failed', 'show', 'millrace.yaml', 'nobody')).code).toBe(2);
     expect((await on('failed', 'discard', 'millrace.yaml')).code).toBe(2);
+    const purge = (...flags: string[]) => on('failed', 'purge', 'millrace.yaml', '--json', ...flags);
+    expect(await purge()).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('--older-than') as string,
+    });
+    expect((await purge('--older-than', 'long')).code).toBe(2);
+    expect(values(await purge('--older-than', '1h'))).toEqual([{ purged: 0 }]);
     expect(values(await on('failed', 'discard', 'millrace.yaml', id, '--json'))).toEqual([{ discarded: 1 }]);
     expect(values(await on('failed', 'list', 'millrace.yaml', '--json'))).toEqual([]);
   });
@@ -212,6 +235,9 @@ export default {
       ['run', 'nowhere.yaml'],
       ['query', 'millrace.yaml', 'ants', '-k', '0'],
       ['query', 'millrace.yaml', 'ants', '--filter', 'lang'],
+      ['query', 'millrace.yaml', 'ants', '--filter', '{lang: en}'],
+      ['query', 'millrace.yaml', 'ants', '--filter', '{"lang": {"$is": 1}}'],
+      ['query', 'millrace.yaml', 'ants', '--threshold', 'high'],
       ['query', 'millrace.yaml', '  '],
       ['failed', 'list', 'millrace.yaml', '--stage', 'nowhere'],
     ];

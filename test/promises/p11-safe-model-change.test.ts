@@ -8,6 +8,7 @@ import type { Delivery, Source } from '../../src/contracts/source.js';
 import type { RunEvent } from '../../src/observability/events.js';
 import type { RunControl } from '../../src/runtime/start-refresh.js';
 import { startPostgres } from '../support/services/postgres.js';
+import { startRedis } from '../support/services/redis.js';
 import { startHub } from '../support/hub.js';
 import { tinyClassifierFiles } from '../support/tiny-classifier.js';
 import { tinyModelFiles, tinyTable } from '../support/tiny-model.js';
@@ -188,44 +189,66 @@ test('a call: only what the configuration lists is exchanged, with digests check
   expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
 });
 
-test('a notification of a Postgres server: what is listed is exchanged, what is not is told and passed over', async () => {
-  const bed = await openBed();
-  const server = await startPostgres();
-  const client = new pg.Client({ connectionString: server.url });
-  try {
+/** Places that tell of models: where they are, and how something is told there. */
+const tellers = {
+  'a Postgres server': async () => {
+    const server = await startPostgres();
+    const client = new pg.Client({ connectionString: server.url });
     await client.connect();
-    const notify = (model: string) =>
-      client.query('select pg_notify($1, $2)', ['millrace_models', JSON.stringify({ model })]);
-    await writeFiles(join(bed.folder, 'topics'), labelled('old'));
-    await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
-    const run = await start(bed, {
-      chain: [topics('./topics'), chunk, embed],
-      refresh: {
-        allow: [{ model: './topics-2', replaces: './topics' }],
-        events: { postgres: { url: server.url } },
+    return {
+      events: { postgres: { url: server.url } },
+      tell: (model: string) =>
+        client.query('select pg_notify($1, $2)', ['millrace_models', JSON.stringify({ model })]),
+      stop: async () => {
+        await client.end();
+        await server.stop();
       },
-    });
-    await run.more(1);
-    // It listens from some moment on; what is notified before is not heard.
-    await expect
-      .poll(
-        async () => {
-          await notify('./stranger');
-          return run.notices;
-        },
-        { timeout: 20_000, interval: 100 },
-      )
-      .toContain('model_update_refused');
-    await notify('./topics-2');
-    expect(await run.refreshed(1)).toMatchObject({ model: './topics', result: 'switched' });
-    await run.more(1);
-    await run.end();
-    expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
-  } finally {
-    await client.end();
-    await server.stop();
-  }
-}, 60_000);
+    };
+  },
+  'a Redis stream': async () => {
+    const redis = await startRedis();
+    return {
+      events: { redis: { url: redis.url, stream: 'models' } },
+      tell: (model: string) => redis.client.xadd('models', '*', 'model', model),
+      stop: () => redis.stop(),
+    };
+  },
+};
+
+test.each(Object.entries(tellers))(
+  'news from %s: what is listed is exchanged, what is not is told and passed over',
+  async (_, open) => {
+    const bed = await openBed();
+    const { events, tell, stop } = await open();
+    try {
+      await writeFiles(join(bed.folder, 'topics'), labelled('old'));
+      await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+      const run = await start(bed, {
+        chain: [topics('./topics'), chunk, embed],
+        refresh: { allow: [{ model: './topics-2', replaces: './topics' }], events },
+      });
+      await run.more(1);
+      // It listens from some moment on; what is told before is not heard.
+      await expect
+        .poll(
+          async () => {
+            await tell('./stranger');
+            return run.notices;
+          },
+          { timeout: 20_000, interval: 100 },
+        )
+        .toContain('model_update_refused');
+      await tell('./topics-2');
+      expect(await run.refreshed(1)).toMatchObject({ model: './topics', result: 'switched' });
+      await run.more(1);
+      await run.end();
+      expect((await labels(bed)).map(([label]) => label)).toEqual(['new', 'old']);
+    } finally {
+      await stop();
+    }
+  },
+  60_000,
+);
 
 test('two steps with one model share it, and change together', async () => {
   const bed = await openBed();

@@ -140,6 +140,50 @@ export function failedStoreSuite(name: string, { place }: FailedStoreSuite): voi
       await store.close();
     });
 
+    test('forgets what last failed before a time, and nothing else', async () => {
+      const { store, again } = await opened();
+      const other = await again('notes');
+      const last = (lastAt: string) => ({ firstAt: '2026-01-01T00:00:00.000Z', lastAt });
+      await store.put([
+        failedRecord('old', 1, last('2026-02-01T00:00:00.000Z')),
+        failedRecord('edge', 1, last('2026-02-02T00:00:00.000Z')),
+        failedRecord('again', 1, last('2026-01-15T00:00:00.000Z')),
+      ]);
+      await store.put([failedRecord('again', 1, last('2026-02-03T00:00:00.000Z'))]);
+      const elsewhere = failedRecord('old', 1, { pipeline: 'notes', ...last('2026-01-01T00:00:00.000Z') });
+      await other.put([elsewhere]);
+      expect(await store.expire('2026-02-02T00:00:00.000Z')).toBe(1);
+      expect(await store.expire('2026-02-02T00:00:00.000Z')).toBe(0);
+      expect((await recordsOf(store)).map(({ documentId }) => documentId)).toEqual(['again', 'edge']);
+      expect(await recordsOf(other)).toEqual([elsewhere]);
+      await store.close();
+      await other.close();
+      const later = await again();
+      expect((await recordsOf(later)).length).toBe(2);
+      await later.close();
+    });
+
+    test('keeps ids and texts of any characters and length', async () => {
+      const { store } = await opened();
+      const ids = ['a b\n c', '"quoted" \\', 'record', 'id', '水/ü', '*?[', 'x'.repeat(5_000)];
+      const records = ids.map((id) =>
+        failedRecord(id, 1, {
+          element: {
+            kind: 'document',
+            text: `${'y'.repeat(200_000)}\u2028\\"'`,
+            metadata: { id, deep: [{}] },
+          },
+          error: { code: 'store_refused', message: 'a\u0000b', causes: ['\ud800'] },
+        }),
+      );
+      await store.put(records);
+      const byId = (a: FailedRecord, b: FailedRecord) => (a.documentId < b.documentId ? -1 : 1);
+      expect(await recordsOf(store)).toEqual(records.sort(byId));
+      for (const record of records) expect(await store.get(record.documentId)).toEqual(record);
+      expect(await store.discard(records)).toBe(ids.length);
+      await store.close();
+    });
+
     test('finds by code, by stage and by the beginning of the id', async () => {
       const { store } = await opened();
       const unreadable = { code: 'item_unreadable', message: '', causes: [] } as const;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Filter } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
+import type { Filter } from '../../src/elements/filter/filter.js';
+import { readFilter } from '../../src/elements/filter/read-filter.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { layout, space, storing, vectorOf, width } from './store-samples.js';
@@ -25,13 +26,8 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       const [result] = await store.sink.write([storing(id, 1, [id], { metadata, vector })]);
       expect(result!.kind).toBe('done');
     };
-    const find = async (filter?: Filter, k = 100) => {
-      const hits = await store.search.search({
-        space,
-        vector: vectorOf('q'),
-        k,
-        ...(filter ? { filter } : {}),
-      });
+    const find = async (filter: Filter | undefined, k: number) => {
+      const hits = await store.search.search({ space, vector: vectorOf('q'), k, filter: readFilter(filter) });
       return hits.map(({ documentId }) => documentId).sort();
     };
 
@@ -68,6 +64,30 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       expect(five).toEqual(all.slice(0, 5));
     });
 
+    it('gives the chunks of a document by their ordinals, in their order', async () => {
+      const texts = Array.from({ length: 30 }, (_, at) => `text ${at}`);
+      await store.sink.write([
+        storing('a', 1, texts),
+        storing('b', 1, ['only'], { metadata: { lang: 'en' } }),
+      ]);
+      const [middle, end, all, none, unknown, single] = await store.search.chunks([
+        { documentId: 'a', first: 9, last: 12 },
+        { documentId: 'a', first: 28, last: 40 },
+        { documentId: 'a', first: -1, last: Infinity },
+        { documentId: 'a', first: 30, last: 40 },
+        { documentId: 'c', first: 0, last: 5 },
+        { documentId: 'b', first: 0, last: 0 },
+      ]);
+      expect(middle!.map(({ text }) => text)).toEqual(texts.slice(9, 13));
+      expect(end!.map(({ ordinal }) => ordinal)).toEqual([28, 29]);
+      expect(all!.map(({ text }) => text)).toEqual(texts);
+      expect([none, unknown]).toEqual([[], []]);
+      const [hit] = await store.search.search({ space, vector: vectorOf('only'), k: 1 });
+      const { score: _, ...chunk } = hit!;
+      expect(single).toEqual([chunk]);
+      expect(await store.search.chunks([])).toEqual([]);
+    });
+
     it('refuses vectors that cannot be compared, and a k below 1', async () => {
       await add('a', {});
       const search = (vector: Float32Array, k = 1) => store.search.search({ space, vector, k });
@@ -77,60 +97,6 @@ export function searchSuite(name: string, openHarness: OpenHarness): void {
       });
       await expect(search(new Float32Array(width))).rejects.toMatchObject({ code: 'embedding_invalid' });
       await expect(search(vectorOf('q'), 0)).rejects.toMatchObject({ code: 'config_invalid' });
-    });
-
-    describe('filter', () => {
-      beforeEach(async () => {
-        await add('en', { lang: 'en', meta: { year: 2020, deep: { flag: true } }, tags: ['x', 'y'] });
-        await add('de', { lang: 'de', meta: { year: 2021, deep: { flag: false } }, tags: [] });
-        await add('text-year', { lang: 'EN', meta: { year: '2020' }, tags: 'x' });
-        await add('none', { lang: null, meta: {} });
-        await add('odd', { 'o\'dd "key"': 1, 'a%': '_', empty: '' });
-      });
-
-      it('asks for one value or any of several', async () => {
-        expect(await find({ lang: 'en' })).toEqual(['en']);
-        expect(await find({ lang: ['en', 'de'] })).toEqual(['de', 'en']);
-        expect(await find({ lang: [] })).toEqual([]);
-        expect(await find({ lang: 'fr' })).toEqual([]);
-      });
-
-      it('asks for all conditions at once', async () => {
-        expect(await find({ lang: ['en', 'de'], 'meta.year': 2021 })).toEqual(['de']);
-        expect(await find({ lang: 'en', 'meta.year': 2021 })).toEqual([]);
-        expect(await find({})).toHaveLength(5);
-      });
-
-      it('reaches into objects by dots', async () => {
-        expect(await find({ 'meta.deep.flag': true })).toEqual(['en']);
-        expect(await find({ 'meta.deep.flag': [true, false] })).toEqual(['de', 'en']);
-        expect(await find({ 'meta.deep': true })).toEqual([]);
-      });
-
-      it('tells numbers from strings, and cases apart', async () => {
-        expect(await find({ 'meta.year': 2020 })).toEqual(['en']);
-        expect(await find({ 'meta.year': '2020' })).toEqual(['text-year']);
-        expect(await find({ 'meta.year': [2020, '2020'] })).toEqual(['en', 'text-year']);
-        expect(await find({ lang: 'EN' })).toEqual(['text-year']);
-      });
-
-      it('finds a value among the elements of a list', async () => {
-        expect(await find({ tags: 'x' })).toEqual(['en', 'text-year']);
-        expect(await find({ tags: ['y', 'z'] })).toEqual(['en']);
-      });
-
-      it('tells a null from a missing key', async () => {
-        expect(await find({ lang: null })).toEqual(['none']);
-        expect(await find({ missing: null })).toEqual([]);
-        expect(await find({ lang: [null, 'de'] })).toEqual(['de', 'none']);
-      });
-
-      it('takes keys and values with any characters', async () => {
-        expect(await find({ 'o\'dd "key"': 1 })).toEqual(['odd']);
-        expect(await find({ 'a%': '_' })).toEqual(['odd']);
-        expect(await find({ empty: '' })).toEqual(['odd']);
-        expect(await find({ lang: "en' or true --" })).toEqual([]);
-      });
     });
   });
 }

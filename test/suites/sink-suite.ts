@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentWrite } from '../../src/contracts/sink.js';
+import { readFilter } from '../../src/elements/filter/read-filter.js';
 import type { Store } from '../../src/contracts/store.js';
 import { fenceModel } from './fence-model.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
@@ -226,7 +227,7 @@ export function sinkSuite(name: string, openHarness: OpenHarness): void {
           space,
           vector: vectorOf('one'),
           k: 1,
-          filter: { doc: 'a' },
+          filter: readFilter({ doc: 'a' }),
         });
         expect(hits).toMatchObject([{ text: 'one', ordinal: 1, metadata: { n: 2 } }]);
         expect(hits[0]!.score).toBeCloseTo(1, 5);

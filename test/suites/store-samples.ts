@@ -8,6 +8,7 @@ import type {
 import type { Chunk } from '../../src/elements/chunk.js';
 import type { SearchHit } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
+import { readFilter } from '../../src/elements/filter/read-filter.js';
 import { textHash } from '../../src/elements/hash.js';
 import { chunkId } from '../../src/elements/ids.js';
 import type { Metadata } from '../../src/elements/metadata.js';
@@ -137,7 +138,7 @@ export async function chunksOf(store: Store, documentId: string): Promise<Search
     space,
     vector: vectorOf('any'),
     k: 10_000,
-    filter: { doc: documentId },
+    filter: readFilter({ doc: documentId }),
   });
   return hits.filter((hit) => hit.documentId === documentId).sort((a, b) => a.ordinal - b.ordinal);
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/contracts/store.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
+import { filterSuite } from './filter-suite.js';
 import { searchSuite } from './search-suite.js';
 import { sinkSuite } from './sink-suite.js';
 import { spacesSuite } from './spaces-suite.js';
@@ -10,6 +11,7 @@ import { kinds, layout, layoutOf, space, storing, textsOf, vectorOf, version } f
 export function storeSuite(name: string, openHarness: OpenHarness): void {
   sinkSuite(name, openHarness);
   searchSuite(name, openHarness);
+  filterSuite(name, openHarness);
   spacesSuite(name, openHarness);
 
   describe(`store: ${name}`, { timeout: patience }, () => {
@@ -33,6 +35,7 @@ export function storeSuite(name: string, openHarness: OpenHarness): void {
       expect(await store.sink.heldChunks(space, ['6d3b2ad1-a5f0-5f0f-9c0e-6d696c6c7261'])).toEqual(new Set());
       expect(await store.artifacts.read('chain')).toBeUndefined();
       expect(await store.search.search({ space, vector: vectorOf('q'), k: 3 })).toEqual([]);
+      expect(await store.search.chunks([{ documentId: 'a', first: 0, last: 9 }])).toEqual([[]]);
       const scope = { source: 's', prefix: '', except: [], since: version(1) };
       expect(await store.sink.countUnnamed(scope)).toEqual({ stored: 0, unnamed: 0 });
       expect(await store.sink.listUnnamed(scope, undefined, 10)).toEqual([]);

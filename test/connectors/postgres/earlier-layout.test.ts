@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { testContext } from '../../support/test-context.js';
@@ -26,10 +27,7 @@ async function backToLayout1(): Promise<void> {
 }
 
 const open = (pipeline: string) =>
-  createPostgresStore(
-    { url: server.url, schema: 'millrace', index: 'auto', connections: 2 },
-    testContext(pipeline),
-  );
+  createPostgresStore(postgresConfig.parse({ url: server.url, connections: 2 }), testContext(pipeline));
 
 test(
   'a store of layout 1 is read as it is, and brought up to date when it is prepared',

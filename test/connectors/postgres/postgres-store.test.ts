@@ -1,4 +1,5 @@
 import type { Store } from '../../../src/contracts/store.js';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
 import { storeSuite } from '../../suites/store-suite.js';
@@ -9,7 +10,7 @@ storeSuite('Postgres', async () => {
   const stores: Store[] = [];
   return {
     open: async (pipeline) => {
-      const config = { url: server.url, schema: 'Mill"race', index: 'auto', connections: 4 } as const;
+      const config = postgresConfig.parse({ url: server.url, schema: 'Mill"race' });
       const store = await createPostgresStore(config, testContext(pipeline));
       stores.push(store);
       return store;

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { kinds, layout, space, storing, textsOf, vectorOf } from '../../suites/store-samples.js';
@@ -12,7 +13,7 @@ describe('a Postgres store', { timeout: patience }, () => {
   const stores: Store[] = [];
   const open = async (pipeline: string, url = server.url) => {
     const context = testContext(pipeline);
-    const config = { url, schema: 'millrace', index: 'off', connections: 4 } as const;
+    const config = postgresConfig.parse({ url, index: 'off' });
     const store = await createPostgresStore(config, context);
     stores.push(store);
     return { store, context };

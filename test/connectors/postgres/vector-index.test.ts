@@ -5,7 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
 import type { StoreWrite } from '../../../src/contracts/sink.js';
+import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { deleting, layoutOf, space, storing } from '../../suites/store-samples.js';
@@ -34,7 +36,10 @@ describe('the vector index', { timeout: patience }, () => {
     schema = 'millrace',
     context = testContext(pipeline),
   ) => {
-    const store = await createPostgresStore({ url: server.url, schema, index, connections: 2 }, context);
+    const store = await createPostgresStore(
+      postgresConfig.parse({ url: server.url, schema, index, connections: 2 }),
+      context,
+    );
     stores.push(store);
     return store;
   };
@@ -66,9 +71,19 @@ describe('the vector index', { timeout: patience }, () => {
     expect(new Set(nearest.map(({ documentId }) => documentId))).toEqual(
       new Set(['d-0', 'd-1', 'd-2', `d-${count - 1}`, `d-${count - 2}`]),
     );
-    const rare = await store.search.search({ space, vector: query, k: count / 100, filter: { rare: true } });
+    const rare = await store.search.search({
+      space,
+      vector: query,
+      k: count / 100,
+      filter: readFilter({ rare: true }),
+    });
     expect(rare).toHaveLength(count / 100);
-    const beyond = await store.search.search({ space, vector: query, k: count, filter: { rare: true } });
+    const beyond = await store.search.search({
+      space,
+      vector: query,
+      k: count,
+      filter: readFilter({ rare: true }),
+    });
     expect(beyond).toHaveLength(count / 100);
     expect(await store.search.search({ space, vector: query, k: count })).toHaveLength(count);
   }

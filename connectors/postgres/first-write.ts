@@ -1,0 +1,73 @@
+import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
+import type { SqlStep } from './connection.js';
+import { chunkColumns, encodeChunks, textFields } from './encode.js';
+import type { TableNames } from './names.js';
+import type { Stage } from './stage.js';
+
+/** The longest pause between two tries, in batches. */
+const maxPause = 64;
+
+/**
+ * The straight way in for documents that nobody wrote yet: their ledger rows, then a COPY right into the chunks. It is
+ * taken as long as it works; once a document was known after all, it rests for ever more batches.
+ */
+export class FirstWrites {
+  #pause = 0;
+  #left = 0;
+
+  /** Whether to try: only what is whole by itself can be new. */
+  try(writes: readonly DocumentWrite[]): writes is readonly StoreWrite[] {
+    if (!writes.every(isWhole)) return false;
+    if (this.#left === 0) return true;
+    this.#left -= 1;
+    return false;
+  }
+
+  tell(worked: boolean): void {
+    this.#pause = worked ? 0 : Math.min(maxPause, this.#pause * 2 + 1);
+    this.#left = this.#pause;
+  }
+}
+
+function isWhole(write: DocumentWrite): boolean {
+  return (
+    write.kind === 'store' && write.spaces.every(({ vectors }) => vectors.every((one) => one !== undefined))
+  );
+}
+
+/** The steps end after the first, undone, unless no document is known. */
+export function firstWriteSteps(
+  names: TableNames,
+  pipeline: string,
+  spaces: readonly string[],
+  { columns }: Stage,
+  writes: readonly StoreWrite[],
+): readonly SqlStep[] {
+  const documents = writes
+    .filter(({ chunks }) => chunks.length > 0)
+    .map((write) => ({ ...write, lead: textFields(pipeline, write.documentId) }));
+  const ledger: SqlStep = {
+    text: `with put as (
+        insert into ${names.ledger}
+          (pipeline, document_id, source, version, state, content_hash, chain_digest, chunk_count)
+        select $1, w.id, w.source, w.version, 'stored', w.content_hash, w.chain_digest, w.chunk_count
+        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[])
+          as w (id, source, version, content_hash, chain_digest, chunk_count)
+        order by w.id collate "C" on conflict do nothing returning 1
+      ) select from put having count(*) = $8`,
+    values: [
+      pipeline,
+      writes.map(({ documentId }) => documentId),
+      writes.map(({ source }) => source),
+      writes.map(({ version }) => version),
+      writes.map(({ contentHash }) => contentHash),
+      writes.map(({ chainDigest }) => chainDigest),
+      writes.map(({ chunks }) => chunks.length),
+      writes.length,
+    ],
+    rows: 1,
+  };
+  if (documents.length === 0) return [ledger];
+  const copy = `${names.chunks} (pipeline, document_id, ${chunkColumns}, ${columns.join(', ')})`;
+  return [ledger, { copy, data: encodeChunks(documents, spaces) }];
+}

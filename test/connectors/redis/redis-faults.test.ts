@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { LedgerDouble } from '../../support/ledger-double.js';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.js';
+import { startRedis, type RedisService } from '../../support/services/redis.js';
+import { addDocuments, follow, openStream } from './bed.js';
+
+let redis: RedisService;
+let proxy: TcpProxy;
+let streams = 0;
+let stream: string;
+const group = 'millrace-test';
+const timeoutMs = 300;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  proxy = await startTcpProxy(Number(new URL(redis.url).port));
+  stream = `stream-${(streams += 1)}`;
+});
+afterEach(() => proxy.stop());
+
+beforeEach(() => redis.client.xgroup('CREATE', stream, group, '0', 'MKSTREAM'));
+
+/** A reading by way of the proxy, whose deliveries are applied as they come. */
+async function reading() {
+  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), timeoutMs, claimIdleMs: 400 });
+  const ledger = new LedgerDouble();
+  const following = follow(bed, ledger);
+  let going = true;
+  const applied = (async () => {
+    while (going) await ledger.apply(await following.next());
+  })().catch((error: unknown) => {
+    if (going) throw error;
+  });
+  return {
+    notices: bed.notices,
+    /** Resolves once these are the texts, and nothing is unconfirmed. */
+    async holds(texts: Record<string, string>) {
+      await until(async () => {
+        const [pending] = (await redis.client.xpending(stream, group)) as [number];
+        return pending === 0 && JSON.stringify(ledger.texts()) === JSON.stringify(texts);
+      });
+    },
+    async end() {
+      going = false;
+      await following.end();
+      await applied;
+    },
+  };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 8_000; !(await condition()); await delay(10))
+    if (Date.now() > deadline) throw new Error('It did not happen within 8 s.');
+}
+
+const codes = (notices: readonly { code: string }[]) => notices.map(({ code }) => code);
+
+test('a connection that is cut in the middle of an answer loses nothing', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  proxy.cutAfter(40, 'down');
+  await addDocuments(redis, stream, [['b', 'bees '.repeat(100)]]);
+  await reader.holds({ a: 'ants', b: 'bees '.repeat(100) });
+  await reader.end();
+});
+
+test('connections that are swallowed are given up after the time-out, and what was read on them comes again', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  // Redis takes the read for done; the entries never arrive.
+  proxy.blackHole('down');
+  await addDocuments(redis, stream, [['b', 'bees']]);
+  await until(async () => codes(reader.notices).includes('source_interrupted'));
+  await addDocuments(redis, stream, [['c', 'cows']]);
+  await delay(2 * timeoutMs);
+  proxy.heal();
+  await reader.holds({ a: 'ants', b: 'bees', c: 'cows' });
+  expect(codes(reader.notices)).toEqual(['source_interrupted', 'source_resumed']);
+  await reader.end();
+});
+
+test('a confirmation that is swallowed is made again', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  proxy.blackHole('up');
+  await delay(50);
+  proxy.heal();
+  await addDocuments(redis, stream, [['b', 'bees']]);
+  await reader.holds({ a: 'ants', b: 'bees' });
+  await reader.end();
+});
+
+test('a server that starts again on what it had written is read on, with one notice for the outage', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  await redis.restart();
+  await addDocuments(redis, stream, [['b', 'bees']]);
+  await reader.holds({ a: 'ants', b: 'bees' });
+  expect(codes(reader.notices)).toEqual(['source_interrupted', 'source_resumed']);
+  await reader.end();
+});
+
+test('a quiet stream is waited on for longer than the time-out without an interruption', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  await delay(4 * timeoutMs);
+  expect(reader.notices).toEqual([]);
+  await reader.end();
+});
+
+test('a stop comes through a swallowed connection at once', async () => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  proxy.blackHole();
+  const began = performance.now();
+  await reader.end();
+  expect(performance.now() - began).toBeLessThan(1_000);
+});

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** `up` from the client to the service, `down` the answers. */
+export type Direction = 'up' | 'down';
+
+/** A loopback port that leads to a real service, and what can go wrong on the way. */
+export interface TcpProxy {
+  readonly port: number;
+  /** The same address, by way of the proxy. */
+  through(url: string): string;
+  /** Connections that are open. */
+  readonly open: number;
+  /** Connections that were ever made. */
+  readonly made: number;
+  /** Every piece of data waits so long, until told otherwise; 0 lets it pass. */
+  delay(ms: number): void;
+  /** Resets every open connection. New ones pass. */
+  cut(): void;
+  /** Resets the next connection that sends so many bytes in this direction from now on, in the middle of what it sends. */
+  cutAfter(bytes: number, direction: Direction): void;
+  /**
+   * Swallows what is sent, and tells nobody, on open connections and on those that are made until `heal`. A connection
+   * that was swallowed from stays dead for good, as one that a firewall has forgotten.
+   * @param direction one way only: with `down` requests take effect and their answers are lost. Default: both
+   */
+  blackHole(direction?: Direction): void;
+  /** New connections are reset at once. Open ones stay. */
+  refuse(): void;
+  /** New connections pass, without delay. */
+  heal(): void;
+  stop(): Promise<void>;
+}
+
+interface Link {
+  readonly client: Socket;
+  readonly service: Socket;
+  readonly dead: Set<Direction>;
+}
+
+/** @param target port of the service, on loopback */
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const links = new Set<Link>();
+  const holes = new Set<Direction>();
+  let [delayMs, made, refusing] = [0, 0, false];
+  let cutting: { direction: Direction; bytes: number } | undefined;
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    client.on('error', () => undefined);
+    if (refusing) return void client.resetAndDestroy();
+    made += 1;
+    const service = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const link: Link = { client: client.setNoDelay(), service, dead: new Set(holes) };
+    links.add(link);
+    // A service that is down refuses: so does the proxy.
+    service.on('error', () => undefined);
+    pass(link, 'up', client, service);
+    pass(link, 'down', service, client);
+    client.on('close', () => {
+      links.delete(link);
+      service.resetAndDestroy();
+    });
+    // A swallowed connection keeps the client in the dark about its end.
+    service.on('close', () => {
+      if (link.dead.size === 0) client.resetAndDestroy();
+    });
+  });
+
+  function pass(link: Link, direction: Direction, from: Socket, to: Socket): void {
+    from.on('data', (data: Buffer) => {
+      if (link.dead.has(direction)) return;
+      const within = bytesBeforeCut(direction, data.length);
+      if (delayMs === 0) write(link, direction, to, data, within);
+      else setTimeout(() => write(link, direction, to, data, within), delayMs);
+    });
+    from.on('end', () => {
+      if (!link.dead.has(direction)) setTimeout(() => to.end(), delayMs);
+    });
+  }
+
+  function bytesBeforeCut(direction: Direction, length: number): number | undefined {
+    if (cutting?.direction !== direction) return undefined;
+    const { bytes } = cutting;
+    cutting = bytes > length ? { direction, bytes: bytes - length } : undefined;
+    return cutting === undefined ? bytes : undefined;
+  }
+
+  function write(
+    link: Link,
+    direction: Direction,
+    to: Socket,
+    data: Buffer,
+    within: number | undefined,
+  ): void {
+    if (link.dead.has(direction) || to.destroyed) return;
+    if (within === undefined) to.write(data);
+    else to.write(data.subarray(0, within), () => reset(link));
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    through(url) {
+      const changed = new URL(url);
+      changed.port = String(port);
+      return changed.href;
+    },
+    get open() {
+      return links.size;
+    },
+    get made() {
+      return made;
+    },
+    delay: (ms) => void (delayMs = ms),
+    cut: () => links.forEach(reset),
+    cutAfter: (bytes, direction) => void (cutting = { bytes, direction }),
+    blackHole(direction) {
+      for (const one of direction === undefined ? (['up', 'down'] as const) : [direction]) {
+        holes.add(one);
+        for (const { dead } of links) dead.add(one);
+      }
+    },
+    refuse: () => void (refusing = true),
+    heal() {
+      holes.clear();
+      [delayMs, refusing, cutting] = [0, false, undefined];
+    },
+    async stop() {
+      server.close();
+      links.forEach(reset);
+      await once(server, 'close');
+    },
+  };
+}
+
+function reset({ client, service }: Link): void {
+  client.resetAndDestroy();
+  service.resetAndDestroy();
+}
