@@ -3,6 +3,7 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceVectors } from '../../src/contracts/sink.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import type { Metadata } from '../../src/elements/metadata.js';
+import { termsBytes, writeTerms } from './encode-terms.js';
 
 /** Chunks of one document, and the fields that their rows begin with (see `numberField`, `textFields`). */
 export interface EncodedDocument {
@@ -12,13 +13,13 @@ export interface EncodedDocument {
 }
 
 /** What `encodeChunks` writes of a chunk. */
-export const chunkColumns = 'id, ordinal, "start", "end", tokens, hash, text, metadata';
+export const chunkColumns = 'id, ordinal, "start", "end", tokens, hash, text, prefix, metadata';
 
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const headerBytes = signature.length + 8;
 /** Of a chunk, beside the vectors. */
-const columns = 8;
+const columns = 9;
 const fixedBytes = 2 + columns * 4 + 4 * 4 + 16;
 const swap = endianness() === 'LE';
 
@@ -47,11 +48,16 @@ export function textFields(...texts: readonly string[]): RowLead {
 }
 
 /**
- * Rows of chunks for binary COPY: the lead of their document, then `chunkColumns`, then a vector a space. About ten times
- * as fast as vectors printed as text.
+ * Rows of chunks for binary COPY: the lead of their document, then `chunkColumns`, then a vector a space, then the terms.
+ * About ten times as fast as vectors printed as text.
  * @param spaces names, in the order of the columns
+ * @param terms the table has a column for them
  */
-export function encodeChunks(documents: readonly EncodedDocument[], spaces: readonly string[]): Uint8Array {
+export function encodeChunks(
+  documents: readonly EncodedDocument[],
+  spaces: readonly string[],
+  terms: boolean,
+): Uint8Array {
   const metadata = metadataEncoder();
   const rows = documents.flatMap(({ lead, chunks, spaces: given }) => {
     const lists = spaces.map((name) => given.find(({ space }) => space === name)?.vectors);
@@ -59,12 +65,15 @@ export function encodeChunks(documents: readonly EncodedDocument[], spaces: read
       const json = metadata(chunk.metadata);
       const textBytes = Buffer.byteLength(chunk.text);
       const hashBytes = Buffer.byteLength(chunk.hash);
-      let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + 1 + json.length;
+      const prefix = prefixOf(chunk);
+      const prefixBytes = Buffer.byteLength(prefix);
+      let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + prefixBytes + 1 + json.length;
       for (const vectors of lists) {
         const vector = vectors?.[index];
         bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * 4);
       }
-      return { lead, chunk, index, lists, json, textBytes, hashBytes, bytes };
+      if (terms) bytes += termsBytes(chunk.terms);
+      return { lead, chunk, prefix, index, lists, json, textBytes, hashBytes, prefixBytes, bytes };
     });
   });
   const total = rows.reduce((sum, { bytes }) => sum + bytes, headerBytes + 2);
@@ -83,8 +92,9 @@ export function encodeChunks(documents: readonly EncodedDocument[], spaces: read
     at += out.write(text, at, bytes);
   };
 
-  for (const { lead, chunk, index, lists, json, textBytes, hashBytes } of rows) {
-    at = out.writeInt16BE(lead.fields + columns + lists.length, at);
+  for (const row of rows) {
+    const { lead, chunk, index, lists, json } = row;
+    at = out.writeInt16BE(lead.fields + columns + lists.length + (terms ? 1 : 0), at);
     at += lead.bytes.copy(out, at);
     at = out.writeInt32BE(16, at);
     at += out.write(uuidHex(chunk.id), at, 16, 'hex');
@@ -92,15 +102,22 @@ export function encodeChunks(documents: readonly EncodedDocument[], spaces: read
     int(chunk.start);
     int(chunk.end);
     int(chunk.tokens);
-    string(chunk.hash, hashBytes);
-    string(chunk.text, textBytes);
+    string(chunk.hash, row.hashBytes);
+    string(chunk.text, row.textBytes);
+    string(row.prefix, row.prefixBytes);
     at = out.writeInt32BE(json.length + 1, at);
     out[at++] = 1;
     at += json.copy(out, at);
     for (const vectors of lists) at = writeVector(out, at, vectors?.[index]);
+    if (terms) at = writeTerms(out, at, chunk.terms);
   }
   out.writeInt16BE(-1, at);
   return out;
+}
+
+/** What stands before the text when it is embedded. */
+function prefixOf({ text, embeddedText }: Chunk): string {
+  return embeddedText.slice(0, embeddedText.length - text.length);
 }
 
 /** pgvector's `vector_send`: width and an unused field, 16 bits each, then 32-bit floats, all big-endian. */

@@ -4,6 +4,7 @@ import { duration } from '../elements/duration.js';
 import type { EnrichBatch } from '../contracts/document-transform.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
@@ -30,6 +31,7 @@ const stepSchema = z.union([
   z.strictObject({ enrich: enrichSchema }),
   z.strictObject({ infer: inferSchema }),
   z.strictObject({ chunk: chunkerSchema }),
+  z.strictObject({ sparse: sparseSchema }),
   z.strictObject({ embed: embedSpec }),
 ]);
 
@@ -43,7 +45,7 @@ const limitsSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('Bytes of text under way at once. Default: 4 MB a worker, at least 8 MB.'),
+    .describe('Bytes of text under way at once. Default: 2 MB a worker, at least 4 MB.'),
   maxItemBytes: z
     .int()
     .min(1)
@@ -137,7 +139,7 @@ export function pipelineSchema(connectors: Connectors) {
       .array(stepSchema)
       .prefault([{ chunk: { markdown: {} } }, { embed: { static: { model: 'bundled' } } }])
       .describe(
-        'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, then embed.',
+        'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, perhaps sparse, then embed.',
       ),
     sink: role(connectors, 'sink')
       .prefault({ pglite: {} })

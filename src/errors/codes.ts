@@ -65,6 +65,8 @@ export const errorCodes = [
   'store_refused',
   /** The store's tables are not what this version of Millrace writes. */
   'store_layout',
+  /** Another generation of the store is active than the one that was meant. */
+  'generation_moved',
   /** The document is owned by another source. */
   'owner_mismatch',
   /** The failed-element sink refused a record. */

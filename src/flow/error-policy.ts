@@ -50,6 +50,7 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   store_conflict: brief,
   store_refused: fail,
   store_layout: stop,
+  generation_moved: stop,
   owner_mismatch: fail,
   failed_sink_unavailable: outage,
   aborted: stop,

@@ -9,6 +9,7 @@ import { planEmbedding } from '../pipeline/plan-embedding.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openHandler, openModel, openPool } from './open-model.js';
+import { checkTerms } from './check-terms.js';
 import { openSource, openStore, type OpenContext } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
 
@@ -58,6 +59,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     else infer = new Map();
     yield await look('store', async () => {
       const store = await openStore(spec, context);
+      checkTerms(spec, store);
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
       if (models !== undefined && infer !== undefined) {

@@ -20,6 +20,7 @@ import { keepRetention } from './keep-retention.js';
 import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
+import { checkTerms } from './check-terms.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { runLoop } from './run-loop.js';
@@ -41,6 +42,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
   onControl?(control: RunControl): void;
+  /** Leaves the records of failures as they are until their elements come, also where they are over. Default false. */
+  readonly keepRecords?: boolean;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -71,6 +74,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
       });
     const store = await openStore(spec, context);
+    checkTerms(spec, store);
     const failed = await openFailedStore(spec, context);
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
@@ -83,7 +87,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
     const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
     await patientStart(async () => {
-      await store.prepare({ spaces });
+      await store.prepare({ spaces, terms: spec.sparse !== undefined });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
 
@@ -127,6 +131,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         return createInferDocuments({ name: infer.name, to: infer.to, step });
       }),
       route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
+      keepsTerms: spec.sparse !== undefined,
       digest: chainDigest(artifact),
     };
     // A stop does not wait for an index: the next run makes it.
@@ -140,7 +145,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.artifacts, source.name),
+      state: sourceState({
+        artifacts: store.memory,
+        source: source.name,
+        clock,
+        signal: stop.draining,
+        report,
+      }),
       failed,
       admission,
       limits,
@@ -150,6 +161,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
       tune,
+      keepRecords: options.keepRecords ?? false,
     });
     if (!stop.draining.aborted) await tune();
     return summary;
