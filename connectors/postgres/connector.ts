@@ -1,5 +1,12 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { pgliteConfig, postgresConfig, postgresFailedConfig, updatesConfig } from './config.js';
+import {
+  pgliteConfig,
+  postgresConfig,
+  postgresFailedConfig,
+  updatesConfig,
+  postgresLookupConfig,
+  type PostgresLookupConfig,
+} from './config.js';
 
 /** `sink: { pglite: … }` */
 export const pglite: Connector = {
@@ -9,7 +16,7 @@ export const pglite: Connector = {
   },
 };
 
-/** `sink: { postgres: … }`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
+/** `sink: { postgres: … }`, `failed: { postgres: … }`, `enrich: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
   sink: {
     schema: postgresConfig,
@@ -18,6 +25,11 @@ export const postgres: Connector = {
   failed: {
     schema: postgresFailedConfig,
     load: async () => (await import('./failed.js')).openPostgresFailed,
+  },
+  lookup: {
+    schema: postgresLookupConfig,
+    describe: ({ query }: PostgresLookupConfig) => ({ query }),
+    load: async () => (await import('./lookup.js')).openPostgresLookup,
   },
   updates: {
     schema: updatesConfig,
