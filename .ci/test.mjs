@@ -23,14 +23,14 @@ const services = {
       ),
     ),
     install: 'sh test/support/services/install-postgres.sh',
-    tests: ['dist/test/connectors/postgres/postgres-*.test.js'],
+    tests: ['dist/test/connectors/postgres/postgres-*.test.js', 'dist/test/torture/*.test.js'],
   },
   redis: {
     present: (process.env.PATH ?? '')
       .split(delimiter)
       .some((folder) => existsSync(join(folder, 'redis-server'))),
     install: 'apt-get install redis-server',
-    tests: ['dist/test/connectors/redis/redis-*.test.js'],
+    tests: ['dist/test/connectors/redis/redis-*.test.js', 'dist/test/torture/*.test.js'],
   },
   minilm: {
     present:

@@ -6,7 +6,7 @@ import { filterSql } from './filter.js';
 import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
-import { vectorFault } from './vector-fault.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
 
 /**
  * Nearest chunks by cosine. With an index its scan goes on until k hits passed the filter; what an approximate search

@@ -9,7 +9,7 @@ import { encodeChunks, numberField } from './encode.js';
 import { fenceSteps, type FenceRow } from './fence-sql.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
-import { vectorFault } from './vector-fault.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
 
 export interface Writer {
   readonly connection: SqlConnection;

@@ -12,7 +12,7 @@ import type {
 } from '../../src/contracts/source.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { connect } from './client.js';
+import { connect, replyCode } from './client.js';
 import type { RedisSourceConfig } from './config.js';
 import { openConfirmer } from './confirm.js';
 import { describeStream } from './describe-stream.js';
@@ -208,19 +208,25 @@ class Reading {
     const { clock } = this.#connector;
     const { claimIdleMs } = this.#config;
     let recordAt = clock.now() + recordEveryMs;
+    let recording: Promise<void> | undefined;
     while (!signal.aborted) {
       try {
         await clock.sleep(Math.min(claimIdleMs / 3, recordEveryMs), signal);
         await keepAlive(client, { config: this.#config, ...this.#names, held: this.#held });
         if (clock.now() < recordAt) continue;
         recordAt = clock.now() + recordEveryMs;
-        await this.#group.record(client);
+        // A store that is away must not keep this from tending.
+        recording ??= this.#group
+          .record(client)
+          .catch(() => undefined)
+          .finally(() => (recording = undefined));
         if (!this.#interrupted)
           this.#context.lag(await measureLag(client, this.#config.stream, this.#names.group, clock.now()));
       } catch {
         // A lost connection or group: the reading tells of it, and mends it.
       }
     }
+    await recording;
   }
 
   /** Tells of an outage once, however often it is tried again. */
@@ -228,7 +234,8 @@ class Reading {
     const { clock, notify } = this.#connector;
     if (!this.#interrupted) {
       this.#interrupted = true;
-      const stalled = `Reading ${this.#config.stream} was interrupted (${error instanceof Error ? error.message : String(error)}); trying again.`;
+      const why = replyCode(error) ?? 'the connection was lost';
+      const stalled = `Reading ${this.#config.stream} was interrupted (${why}); trying again.`;
       notify({ level: 'warn', code: 'source_interrupted', message: stalled });
       this.#context.lag({ stalled });
     }

@@ -1,25 +1,9 @@
-import { hash as hashOnce } from 'node:crypto';
-
-/** Namespace of Millrace's chunk ids (RFC 9562, version 5). A constant: another value would rename every chunk. */
-const namespace = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
+import { uuidOf } from './uuid.js';
 
 /**
  * The id of a chunk: UUIDv5 of pipeline, document id, hash and occurrence.
  * @param occurrence how many earlier chunks of the same document have this hash, from 0
  */
 export function chunkId(pipeline: string, documentId: string, hash: string, occurrence: number): string {
-  const name = JSON.stringify([pipeline, documentId, hash, occurrence]);
-  const bytes = Buffer.allocUnsafe(namespace.length + name.length * 3);
-  namespace.copy(bytes);
-  const length = namespace.length + bytes.write(name, namespace.length);
-  const hex = hashOnce('sha1', bytes.subarray(0, length), 'hex');
-  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
-  // A join and no template: one string instead of the tree of parts that a store would hold on to.
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `5${hex.slice(13, 16)}`,
-    variant + hex.slice(17, 20),
-    hex.slice(20, 32),
-  ].join('-');
+  return uuidOf(JSON.stringify([pipeline, documentId, hash, occurrence]));
 }

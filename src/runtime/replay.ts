@@ -45,7 +45,9 @@ export async function replayFailed(
     }
     const runs: RunSummary[] = [];
     for (const [name, ids] of bySource) {
-      runs.push(await runPipeline(spec, { ...options, source: replaySource(name, ids, failed) }));
+      runs.push(
+        await runPipeline(spec, { ...options, keepRecords: true, source: replaySource(name, ids, failed) }),
+      );
     }
     return { runs, unreadable };
   } finally {

@@ -14,12 +14,14 @@ import type { Outcome } from '../elements/outcome.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Admission, Load } from '../flow/admission.js';
 import { KeyedOrder } from '../flow/keyed-order.js';
+import { retry } from '../flow/retry.js';
 import type { Stop } from '../flow/stop.js';
 import type { Report, RunSummary } from '../observability/events.js';
 import { createBatchedSink } from '../pipeline/batched-sink.js';
 import { createPatientSink } from '../pipeline/patient-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
 import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
+import { forgetSuperseded } from './forget-superseded.js';
 import { createObservation, type Observation } from './observation.js';
 import { purge } from './purge.js';
 import { sweep } from './sweep.js';
@@ -40,6 +42,8 @@ export interface RunLoopOptions {
   /** How often a source that goes on hands over all that it has anew, in ms; undefined: never. */
   readonly rereadEveryMs: number | undefined;
   readonly allowMassDeletion: boolean;
+  /** Leaves the records of failures that are over. */
+  readonly keepRecords: boolean;
   readonly clock: Clock;
   readonly stop: Stop;
   readonly report: Report;
@@ -66,11 +70,19 @@ class Loop {
   readonly #tally = new Tally();
   readonly #underWay = new Set<Promise<void>>();
   #fault: MillraceError | undefined;
+  /** The answer to a write may have been lost, and with it the word that a failure is over. So too before the start. */
+  #unsure = true;
 
   constructor(options: RunLoopOptions) {
     const { pipeline, source, chain, sink, failed, limits, clock, stop, report } = options;
     const signal = stop.aborting;
-    const patient = createPatientSink({ sink, clock, signal, report });
+    const patient = createPatientSink({
+      ...{ sink, clock, signal },
+      report: (event) => {
+        this.#unsure = true;
+        report(event);
+      },
+    });
     const batched = createBatchedSink({ sink: patient, clock, signal, report });
     this.#options = { ...options, sink: patient };
     this.#admission = options.admission;
@@ -114,6 +126,7 @@ class Loop {
       lag: (lag: SourceLag) => report({ type: 'lag', source: source.name, ...lag }),
     };
     try {
+      await this.#forgetSuperseded();
       for await (const delivery of source.deliveries(context)) {
         if (stop.draining.aborted) break;
         await this.#take(delivery);
@@ -121,6 +134,18 @@ class Loop {
     } catch (error) {
       this.#giveUp(error);
     }
+  }
+
+  async #forgetSuperseded(): Promise<void> {
+    const { sink, failed, source, clock, stop, report, keepRecords } = this.#options;
+    if (!this.#unsure || keepRecords) return;
+    this.#unsure = false;
+    await retry(() => forgetSuperseded({ sink, failed, source: source.name, signal: stop.draining }), {
+      clock,
+      signal: stop.draining,
+      onRetry: (event) => report({ type: 'retry', lane: 'failed', ...event }),
+      onRecovered: () => report({ type: 'recovered', lane: 'failed' }),
+    });
   }
 
   async #take(delivery: Delivery): Promise<void> {
@@ -133,6 +158,7 @@ class Loop {
     if (this.#options.stop.draining.aborted) return;
     if (delivery.kind === 'complete') await this.#sweep(delivery.scope);
     if (!watch) return;
+    await this.#forgetSuperseded();
     await this.#options.tune();
     report({ type: 'caught-up' });
   }

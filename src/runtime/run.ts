@@ -43,6 +43,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Called once, when the run can be told of new models: only with `refresh` in the configuration. */
   onControl?(control: RunControl): void;
+  /** Leaves the records of failures as they are until their elements come, also where they are over. Default false. */
+  readonly keepRecords?: boolean;
   /** Stands in for the source of the pipeline: replays hand in their own. */
   readonly source?: Source;
 }
@@ -146,7 +148,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       source,
       chain,
       sink: store.sink,
-      state: sourceState(store.artifacts, source.name),
+      state: sourceState({
+        artifacts: store.artifacts,
+        source: source.name,
+        clock,
+        signal: stop.draining,
+        report,
+      }),
       failed,
       admission,
       limits,
@@ -157,6 +165,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       stop,
       report,
       tune,
+      keepRecords: options.keepRecords ?? false,
     });
     if (!stop.draining.aborted) await tune();
     return summary;

@@ -64,7 +64,7 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'two connectors',
       `${start}sink: { pglite: {}, postgres: { url: x } }\n`,
-      ['sink: expected exactly one of "pglite", "postgres", with its settings under it'],
+      ['sink: expected exactly one of "pglite", "postgres", "qdrant", with its settings under it'],
     ],
     [
       'a connector that cannot play the part',

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { uuidOf } from '../../src/elements/uuid.js';
+
+export interface CollectionNames {
+  readonly chunks: string;
+  readonly ledger: string;
+  readonly artifacts: string;
+}
+
+export function collectionNames(prefix: string, pipeline: string): CollectionNames {
+  const safe = safeName(pipeline);
+  // The name of a collection has at most 255 characters.
+  const own = `${prefix}_${safe.length > 150 ? `${safe.slice(0, 100)}-${uuidOf(pipeline)}` : safe}`;
+  return { chunks: own, ledger: `${own}_ledger`, artifacts: `${own}_artifacts` };
+}
+
+/** The name of a space's vectors: what is no letter, digit or hyphen as its code in hex, `*` as `_2a`. */
+export function vectorName(space: string): string {
+  return safeName(space);
+}
+
+/** The space that a vector is named for. */
+export function spaceOfVector(name: string): string {
+  const hex = name.replace(
+    /_([0-9a-f]{2})|[^_]/g,
+    (char, code?: string) => code ?? char.charCodeAt(0).toString(16),
+  );
+  return Buffer.from(hex, 'hex').toString('utf8');
+}
+
+/** Different names stay different, whatever is in them. */
+function safeName(name: string): string {
+  return name.replace(/[^A-Za-z0-9-]/gu, (char) =>
+    [...Buffer.from(char)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+}
+
+/** The point of a document in the ledger, also the key of its chunks. */
+export function documentKey(pipeline: string, documentId: string): string {
+  return uuidOf(JSON.stringify([pipeline, documentId]));
+}
+
+/** The point of an artifact. */
+export function artifactKey(name: string): string {
+  return uuidOf(JSON.stringify(['artifact', name]));
+}
+
+/** A name for one write of one document that no other has. */
+export function newWriteId(): string {
+  return randomUUID();
+}
+
+/** The points of a write: its first 96 bits and their place. */
+export function pointId(writeId: string, at: number): string {
+  return writeId.slice(0, 28) + at.toString(16).padStart(8, '0');
+}

@@ -1,0 +1,56 @@
+import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js';
+import type { SpaceLayout } from '../../src/contracts/store.js';
+import { vectorFault } from '../../src/elements/vector-fault.js';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { chunkFields, chunkOf } from './chunk-payload.js';
+import { filterCondition } from './filter.js';
+import { vectorName, type CollectionNames } from './names.js';
+import type { QdrantPort, ScoredPoint } from './port.js';
+
+/** More than are asked for, to see where the hits of equal score end. */
+const beyond = 8;
+
+/** Nearest chunks by cosine. What the index misses among filtered points, an exact search finds. */
+export async function searchChunks(
+  port: QdrantPort,
+  { chunks }: CollectionNames,
+  space: SpaceLayout,
+  query: SearchQuery,
+  signal?: AbortSignal,
+): Promise<readonly SearchHit[]> {
+  checkQuery(query, space.width);
+  const { k, filter } = query;
+  const request = {
+    vector: Array.from(query.vector),
+    using: vectorName(space.name),
+    filter: { must: [live, ...(filter === undefined ? [] : [filterCondition(filter)])] },
+    payload: chunkFields,
+  };
+  for (let limit = k + beyond, exact = false; ;) {
+    const found = await port.query(chunks, { ...request, limit, exact }, signal);
+    if (found.length < k && !exact) exact = true;
+    else if (found.length === limit && found.at(-1)!.score === found[k - 1]!.score) limit *= 2;
+    else return found.map(hitOf).sort(byScoreAndId).slice(0, k);
+  }
+}
+
+/** Chunks that readers may see. */
+export const live = { key: 'live', match: { value: true } } as const;
+
+function byScoreAndId(a: SearchHit, b: SearchHit): number {
+  return b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1);
+}
+
+function checkQuery({ vector, k }: SearchQuery, width: number): void {
+  if (!Number.isInteger(k) || k < 1)
+    throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${k}.`);
+  const fault = vectorFault(vector, width);
+  if (fault !== undefined)
+    throw new MillraceError('embedding_invalid', `The query's vector is unfit: ${fault}.`, {
+      hint: 'Ask with the model that filled the store.',
+    });
+}
+
+function hitOf({ payload, score }: ScoredPoint): SearchHit {
+  return { ...chunkOf(payload), score };
+}

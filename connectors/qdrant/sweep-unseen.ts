@@ -1,0 +1,32 @@
+import { ledgerFields, ledgerRecord } from './ledger.js';
+import type { CollectionNames } from './names.js';
+import type { QdrantPort } from './port.js';
+import { settle } from './settle.js';
+
+const perScroll = 1000;
+
+/**
+ * Removes what killed writers left: chunks that nobody sees and that no write can show any more, since a later one of
+ * their document was committed. Those of writes under way stay.
+ */
+export async function sweepUnseen(
+  port: QdrantPort,
+  names: CollectionNames,
+  signal?: AbortSignal,
+): Promise<void> {
+  const filter = { must: [{ key: 'live', match: { value: false } }] };
+  for (let offset: string | undefined; ;) {
+    const request = { filter, limit: perScroll, payload: ['doc'], ...(offset !== undefined && { offset }) };
+    const { points, next } = await port.scroll(names.chunks, request, signal);
+    const docs = [...new Set(points.map(({ payload }) => payload['doc'] as string))];
+    if (docs.length > 0) {
+      const found = await port.retrieve(names.ledger, docs, { payload: ledgerFields }, signal);
+      const records = found.map(ledgerRecord).filter(({ seq }) => seq > 0);
+      // Settling again removes all chunks up to the committed write but its own.
+      const committed = records.map((record) => ({ ...record, chunkCount: record.entry.chunkCount }));
+      await settle(port, names, committed, signal);
+    }
+    if (next === undefined) return;
+    offset = next;
+  }
+}

@@ -1,0 +1,148 @@
+import { randomInt } from 'node:crypto';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { Clock } from '../../src/contracts/context.js';
+import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
+import type { SpaceLayout } from '../../src/contracts/store.js';
+import { clearsFailure, entryAfter, judge } from './judge.js';
+import { keptVectors } from './kept-vectors.js';
+import { ledgerPayload, type LedgerRecord } from './ledger.js';
+import { documentKey, newWriteId, type CollectionNames } from './names.js';
+import type { QdrantPort } from './port.js';
+import { readLedger } from './read-ledger.js';
+import { compareAndSet } from './revision.js';
+import { discard, settle } from './settle.js';
+import { upload, type RequestBounds } from './upload.js';
+import { writeFault } from './write-fault.js';
+
+export interface Writer {
+  readonly port: QdrantPort;
+  readonly names: CollectionNames;
+  readonly pipeline: string;
+  readonly clock: Clock;
+  readonly bounds: RequestBounds;
+}
+
+/** A write that the fence let through, and the record that it stands on. */
+export interface Plan {
+  /** Its place in the call. */
+  readonly at: number;
+  readonly write: DocumentWrite;
+  readonly base: LedgerRecord | undefined;
+  /** The document's point in the ledger. */
+  readonly id: string;
+  readonly writeId: string;
+  /** Above that of every write that was committed when the record was read. */
+  readonly seq: number;
+}
+
+/** Each time a write has to begin anew another one of that document was committed, so somebody always gets on. */
+const mostAttempts = 60;
+
+/** Writes documents through the fence. @see Sink.write */
+export async function writeDocuments(
+  writer: Writer,
+  spaces: readonly SpaceLayout[],
+  writes: readonly DocumentWrite[],
+  signal?: AbortSignal,
+): Promise<readonly WriteResult[]> {
+  if (new Set(writes.map(({ documentId }) => documentId)).size !== writes.length)
+    throw new MillraceError('internal', 'A document occurs twice in one call of write.');
+  const results = new Map<number, WriteResult>();
+  for (const [at, write] of writes.entries()) {
+    const fault = writeFault(write, spaces);
+    if (fault !== undefined) results.set(at, refused(write, fault));
+  }
+  for (let attempt = 1; results.size < writes.length; attempt++) {
+    if (attempt > mostAttempts)
+      throw new MillraceError('store_conflict', `Other writers came first ${mostAttempts} times.`);
+    if (attempt > 1) await writer.clock.sleep(randomInt(1, Math.min(10 * attempt, 200)), signal);
+    await attemptWrites(writer, writes, results, signal);
+  }
+  return writes.map((_, at) => results.get(at)!);
+}
+
+/**
+ * One round for all writes without a result. Chunks go in unseen, under a name of this write alone; the ledger is
+ * changed if nobody changed it since it was read, which decides; then the chunks are shown and the earlier ones removed.
+ * A write that lost takes back its chunks and is judged again in the next round.
+ */
+async function attemptWrites(
+  { port, names, pipeline, bounds }: Writer,
+  writes: readonly DocumentWrite[],
+  results: Map<number, WriteResult>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const open = [...writes.entries()].filter(([at]) => !results.has(at));
+  const ids = new Map(open.map(([, { documentId }]) => [documentId, documentKey(pipeline, documentId)]));
+  const records = await readLedger(port, names, [...ids.values()], signal);
+  const judged = open.flatMap(([at, write]): Plan[] => {
+    const id = ids.get(write.documentId)!;
+    const base = records.get(id);
+    const verdict = judge(write, base?.entry);
+    if (verdict === 'go') return [{ at, write, base, id, writeId: newWriteId(), seq: (base?.seq ?? 0) + 1 }];
+    results.set(at, verdict === 'owner' ? ownedByAnother(write, base!.entry.source) : { kind: verdict });
+    return [];
+  });
+  const kept = await keptVectors(port, names, judged, signal);
+  for (const { at } of kept.lacking) results.set(at, { kind: 'moved' });
+  const planned = judged.filter(({ at }) => !results.has(at));
+
+  const faults = await upload(port, names, bounds, planned, kept.vectors, signal);
+  for (const [{ at, write }, fault] of faults) results.set(at, refused(write, fault.message, fault));
+  const uploaded = planned.filter(({ at }) => !results.has(at));
+
+  const revisions = await compareAndSet(
+    port,
+    names.ledger,
+    uploaded.map((plan) => ({ id: plan.id, base: plan.base, payload: ledgerPayload(recordAfter(plan)) })),
+    signal,
+  );
+  const won = uploaded.filter((_, at) => revisions[at] !== undefined);
+  const lost = uploaded.filter((_, at) => revisions[at] === undefined);
+  await discard(port, names, [...lost, ...faults.keys()].filter(hasChunks), signal);
+  await settle(
+    port,
+    names,
+    uploaded.flatMap((plan, at) =>
+      revisions[at] === undefined || !replacesChunks(plan.write)
+        ? []
+        : [{ ...plan, rev: revisions[at].rev, chunkCount: recordAfter(plan).entry.chunkCount }],
+    ),
+    signal,
+  );
+  for (const { at, write, base } of won)
+    results.set(at, { kind: 'done', clearedFailure: clearsFailure(write, base?.entry) });
+}
+
+function recordAfter({ write, base, writeId, seq }: Plan) {
+  const entry = entryAfter(write, base?.entry);
+  return replacesChunks(write)
+    ? { entry, writeId, seq, settled: false }
+    : { entry, writeId: base?.writeId, seq: base?.seq ?? 0, settled: true };
+}
+
+function replacesChunks({ kind }: DocumentWrite): boolean {
+  return kind === 'store' || kind === 'delete';
+}
+
+function hasChunks({ write }: Plan): boolean {
+  return write.kind === 'store' && write.chunks.length > 0;
+}
+
+function refused({ documentId }: DocumentWrite, fault: string, cause?: MillraceError): WriteResult {
+  const shown = JSON.stringify(documentId.slice(0, 200));
+  const error = new MillraceError('store_refused', `Document ${shown} cannot be stored: ${fault}.`, {
+    cause,
+    ...(cause?.hint !== undefined && { hint: cause.hint }),
+  });
+  return { kind: 'refused', error };
+}
+
+function ownedByAnother({ documentId, source }: DocumentWrite, owner: string): WriteResult {
+  const error = new MillraceError(
+    'owner_mismatch',
+    `Document ${JSON.stringify(documentId)} is owned by source ${JSON.stringify(owner)}, not ${JSON.stringify(source)}.`,
+    { hint: 'Give the sources different ids, or write them to different pipelines.' },
+  );
+  return { kind: 'refused', error };
+}

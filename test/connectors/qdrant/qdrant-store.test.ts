@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import type { Store } from '../../../src/contracts/store.js';
+import { qdrantConfig } from '../../../connectors/qdrant/config.js';
+import { createQdrantStore } from '../../../connectors/qdrant/qdrant-store.js';
+import { startQdrant } from '../../support/qdrant/start.js';
+import { testContext } from '../../support/test-context.js';
+import { storeSuite } from '../../suites/store-suite.js';
+
+const url = process.env['QDRANT_URL'];
+
+// A real server where there is one, and collections of this run alone on it.
+storeSuite(url === undefined ? 'Qdrant (double)' : 'Qdrant', async () => {
+  const double = url === undefined ? await startQdrant() : undefined;
+  const prefix = `suite-${randomBytes(4).toString('hex')}`;
+  const stores: Store[] = [];
+  return {
+    open: async (pipeline) => {
+      const config = qdrantConfig.parse({ url: url ?? double!.url, prefix, connections: 8 });
+      const store = await createQdrantStore(config, testContext(pipeline));
+      stores.push(store);
+      return store;
+    },
+    close: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      await double?.close();
+    },
+  };
+});

@@ -1,0 +1,36 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { repositoryRoot } from '../repository.js';
+import type { ToDouble } from './process.js';
+import type { QdrantCounts, QdrantFault, QdrantOptions } from './server.js';
+
+export interface QdrantDouble {
+  readonly url: string;
+  fail(...faults: readonly QdrantFault[]): Promise<void>;
+  counts(): Promise<QdrantCounts>;
+  close(): Promise<void>;
+}
+
+/** Stands in for a Qdrant server, in a process of its own: no registry carries the real one. */
+export async function startQdrant(options: QdrantOptions = {}): Promise<QdrantDouble> {
+  const child = fork(join(repositoryRoot, 'dist/test/support/qdrant/process.js'), [JSON.stringify(options)]);
+  const [url] = (await once(child, 'message')) as [string];
+  let turn: Promise<unknown> = Promise.resolve();
+  const order = (message: ToDouble) =>
+    (turn = turn.then(async () => {
+      const answered = once(child, 'message');
+      child.send(message);
+      return ((await answered) as [unknown])[0];
+    }));
+  return {
+    url,
+    fail: async (...faults) => void (await order({ fail: faults })),
+    counts: async () => (await order({ counts: true })) as QdrantCounts,
+    close: async () => {
+      const ended = once(child, 'exit');
+      child.disconnect();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Ended, MillraceProcess } from '../support/millrace-process.js';
+import { startMillrace } from '../support/millrace-process.js';
+
+/** Daemons that are replaced when they end, as a supervisor would. */
+export class Daemons {
+  readonly #config: string;
+  readonly #running: MillraceProcess[];
+  #stopping = false;
+  kills = 0;
+  /** What ended without being told to: allowed only where a service was away at the start. */
+  readonly ended: Ended[] = [];
+
+  constructor(config: string, count: number) {
+    this.#config = config;
+    this.#running = Array.from({ length: count }, (_, place) => this.#start(place));
+  }
+
+  /** SIGKILL for one, and another in its place. */
+  async kill(chance: number): Promise<void> {
+    const victim = this.#running[Math.floor(chance * this.#running.length)]!;
+    this.kills += 1;
+    victim.child.kill('SIGKILL');
+    await victim.ended;
+  }
+
+  /** SIGTERM for all. @returns how each ended */
+  async stop(): Promise<readonly Ended[]> {
+    this.#stopping = true;
+    for (const { child } of this.#running) child.kill('SIGTERM');
+    return Promise.all(this.#running.map(({ ended }) => ended));
+  }
+
+  /** Ends all at once, whatever they do. */
+  async abandon(): Promise<void> {
+    this.#stopping = true;
+    for (const { child } of this.#running) child.kill('SIGKILL');
+    await Promise.all(this.#running.map(({ ended }) => ended));
+  }
+
+  #start(place: number): MillraceProcess {
+    const daemon = startMillrace(['run', this.#config]);
+    void daemon.ended.then((how) => {
+      if (this.#stopping) return;
+      if (how.signal !== 'SIGKILL') this.ended.push(how);
+      this.#running[place] = this.#start(place);
+    });
+    return daemon;
+  }
+}

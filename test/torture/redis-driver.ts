@@ -1,0 +1,83 @@
+import { contentHash } from '../../src/elements/hash.js';
+import { versionOf } from '../../src/elements/version.js';
+import { startTcpProxy } from '../support/faults/tcp-proxy.js';
+import { startRedis } from '../support/services/redis.js';
+import type { TortureDriver } from './driver.js';
+import { OperationLog } from './log.js';
+import type { Operation } from './operations.js';
+
+const stream = 'torture';
+const group = 'millrace-torture';
+
+/** A Redis stream read by three daemons in one group. */
+export async function startRedisDriver(): Promise<TortureDriver> {
+  const redis = await startRedis();
+  const proxy = await startTcpProxy(Number(new URL(redis.url).port));
+  const log = new OperationLog();
+  await redis.client.xgroup('CREATE', stream, group, '0', 'MKSTREAM');
+  return {
+    source: `redis:${stream}`,
+    config: {
+      redis: {
+        ...{ url: proxy.through(redis.url), stream, group, count: 64 },
+        ...{ timeoutMs: 1_500, claimIdleMs: 2_000 },
+        // It is the torture that ends the processes, not an entry.
+        maxDeliveries: 1_000,
+      },
+    },
+    daemons: 3,
+    proxy,
+    async write(operations) {
+      for (;;) {
+        const pipeline = redis.client.pipeline();
+        for (const operation of operations) pipeline.xadd(stream, '*', ...fieldsOf(operation));
+        const results = await pipeline.exec().catch(() => null);
+        // Once more from the start: a second copy of a version says the same as the first.
+        if (results !== null && results.every(([error]) => error === null)) break;
+      }
+      for (const operation of operations) log.add(operation);
+    },
+    restart: () => redis.restart(),
+    async backlog() {
+      const groups = (await redis.client.xinfo('GROUPS', stream)) as unknown[][];
+      const own = Object.fromEntries(pairs(groups[0]! as string[]));
+      return Number(own['lag']) + Number(own['pending']);
+    },
+    expected: () => Promise.resolve(log.documents),
+    async trace(id) {
+      const entries = await redis.client.xrange(stream, '-', '+');
+      return entries.flatMap(([entry, fields]) => {
+        const [, owner, field, value = ''] = fields;
+        if (owner !== id) return [];
+        const [at, index] = entry.split('-') as [string, string];
+        const version = versionOf(0, BigInt(at), BigInt(index));
+        const metadata = Object.fromEntries(pairs(fields.slice(4)));
+        const what = field === 'text' ? contentHash({ text: value, metadata }) : `${field} ${value}`;
+        return [`${entry} ${version} ${what}`];
+      });
+    },
+    async stop() {
+      await proxy.stop();
+      await redis.stop();
+    },
+  };
+}
+
+function pairs(list: readonly string[]): [string, string][] {
+  return list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]!] as [string, string]] : []));
+}
+
+function fieldsOf(operation: Operation): string[] {
+  switch (operation.kind) {
+    case 'put': {
+      const metadata = Object.entries(operation.metadata).flatMap(([key, value]) => [key, String(value)]);
+      return ['id', operation.id, 'text', operation.text, ...metadata];
+    }
+    case 'delete':
+      return ['id', operation.id, 'op', 'delete'];
+    case 'bad':
+      return ['id', operation.id, 'note', 'it has no text'];
+    default:
+      return operation satisfies never;
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PipelineInput } from '../../src/config/schema.js';
+import type { FailedRecord } from '../../src/contracts/failed-store.js';
+import { startTcpProxy } from '../support/faults/tcp-proxy.js';
+import { millrace, type Ended } from '../support/millrace-process.js';
+import { seededRandom } from '../support/seeded-random.js';
+import { startPostgres } from '../support/services/postgres.js';
+import { Daemons } from './daemons.js';
+import type { TortureDriver } from './driver.js';
+import { planFaults, strike } from './faults.js';
+import { operations } from './operations.js';
+import { fillReference } from './reference.js';
+import { settleFailed, verify, type Verdict } from './verify.js';
+
+export interface TortureOptions {
+  startDriver(): Promise<TortureDriver>;
+  /** An empty folder for configurations and failed elements. */
+  readonly folder: string;
+  readonly operations: number;
+  readonly seed: number;
+  /** The operations are spread over so long. */
+  readonly ms: number;
+  readonly faults: number;
+  say(line: string): void;
+}
+
+export interface TortureResult extends Verdict {
+  readonly kills: number;
+  /** Daemons that ended by themselves, or not as they were told to. */
+  readonly faulty: readonly string[];
+}
+
+const pipeline = 'torture';
+const writesAtOnce = 50;
+/** How long the daemons may take to catch up once all is written and all is well again. */
+const patienceMs = 300_000;
+
+/**
+ * Writes to a source while daemons bring it into a store, kills them, restarts the services and spoils the connections;
+ * then compares the store with the log of what was written.
+ */
+export async function torture(options: TortureOptions): Promise<TortureResult> {
+  const { folder, seed, faults: count, say } = options;
+  const store = await startPostgres();
+  const driver = await options.startDriver();
+  const storeProxy = await startTcpProxy(Number(new URL(store.url).port));
+  const random = seededRandom(seed);
+  const plan = planFaults(options.operations, count, random);
+  const changes = operations(random, options.operations / 10);
+  const input = (url: string, schema: string): PipelineInput => ({
+    name: pipeline,
+    source: driver.config as PipelineInput['source'],
+    chain: [
+      { chunk: { markdown: { maxTokens: 48, overlap: 8 } } },
+      { embed: { static: { model: 'bundled' } } },
+    ],
+    sink: { postgres: { url, schema, index: 'off', timeoutMs: 1_500 } } as PipelineInput['sink'],
+    failed: { files: { path: `failed-${schema}` } } as PipelineInput['failed'],
+    workers: 1,
+    limits: { elements: 256 },
+  });
+  await mkdir(folder, { recursive: true });
+  const config = join(folder, 'millrace.json');
+  await writeFile(config, JSON.stringify(input(storeProxy.through(store.url), 'tortured')));
+  const daemons = new Daemons(config, driver.daemons);
+  const targets = {
+    source: driver,
+    store: { proxy: storeProxy, restart: () => store.restart() },
+    kill: (chance: number) => daemons.kill(chance),
+  };
+  try {
+    const began = Date.now();
+    let raging = Promise.resolve();
+    for (let written = 0; written < options.operations;) {
+      const batch = Array.from({ length: Math.min(writesAtOnce, options.operations - written) }, () => {
+        return changes.next().value!;
+      });
+      await driver.write(batch);
+      written += batch.length;
+      while (plan.length > 0 && plan[0]!.after <= written) {
+        const fault = plan.shift()!;
+        say(`${fault.kind} after ${fault.after} operations`);
+        // One after the other, while the writing goes on.
+        raging = raging.then(() => strike(fault, targets));
+      }
+      await delay(Math.max(0, began + (options.ms * written) / options.operations - Date.now()));
+    }
+    await raging;
+    say(
+      `${options.operations} operations in ${((Date.now() - began) / 1_000).toFixed(0)} s, ${daemons.kills} kills; catching up`,
+    );
+    await caughtUp(driver, () => daemons.ended.length > 100);
+    const stopped = await daemons.stop();
+    // What a killed process left to be cleared away is cleared at the next start.
+    const last = await millrace(['run', config, '--until-idle']);
+    const expected = await settleFailed(store.url, 'tortured', pipeline, await driver.expected());
+    await fillReference(input(store.url, 'reference'), folder, driver.source, expected);
+    const verdict = await verify({
+      ...{ url: store.url, pipeline, schema: 'tortured', reference: 'reference', expected },
+      failedRecords: await failedRecords(config),
+    });
+    for (const id of new Set(verdict.differences.map((line) => line.split(': ')[0]!)))
+      for (const line of (await driver.trace(id)).slice(-6)) say(`written of ${id}: ${line}`);
+    return {
+      ...verdict,
+      kills: daemons.kills,
+      faulty: [...daemons.ended.filter(notAway), ...[...stopped, last].filter(({ code }) => code !== 0)].map(
+        ({ code, signal, stderr }) => `ended with ${code ?? signal}: ${stderr.slice(-600)}`,
+      ),
+    };
+  } finally {
+    await daemons.abandon();
+    await driver.stop();
+    await storeProxy.stop();
+    await store.stop();
+  }
+}
+
+/** A start ends with this where a service is away; a run that had begun must wait. */
+function notAway({ stderr }: Ended): boolean {
+  return !/^error \((source|store)_unavailable\)/.test(stderr);
+}
+
+async function caughtUp(driver: TortureDriver, hopeless: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + patienceMs; (await driver.backlog()) > 0; await delay(100)) {
+    if (hopeless()) throw new Error('The daemons end again and again.');
+    if (Date.now() > deadline)
+      throw new Error(`${await driver.backlog()} changes were not confirmed in ${patienceMs / 1_000} s.`);
+  }
+}
+
+async function failedRecords(config: string): Promise<string[]> {
+  const { code, stdout, stderr } = await millrace(['failed', 'list', config, '--json']);
+  if (code !== 0) throw new Error(stderr);
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => (JSON.parse(line) as FailedRecord).documentId);
+}
