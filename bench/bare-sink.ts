@@ -21,7 +21,7 @@ export function bareUpsert(schema: string, writes: readonly StoreWrite[]): SqlSt
   return [
     {
       copy: 'bare_stage',
-      data: encodeChunks(rows, ['*']),
+      data: encodeChunks(rows, ['*'], false),
     },
     {
       text: `insert into ${names.chunks} (pipeline, document_id, id, ${fields})
@@ -40,7 +40,7 @@ export function bareCopy(schema: string, writes: readonly StoreWrite[]): SqlStep
   return [
     {
       copy: `${tableNames(schema).chunks} (pipeline, document_id, ${chunkColumns}, embedding)`,
-      data: encodeChunks(rows, ['*']),
+      data: encodeChunks(rows, ['*'], false),
     },
     ledgerUpsert(schema, writes),
   ];

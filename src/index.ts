@@ -77,7 +77,7 @@ export type { ErrorCode } from './errors/codes.js';
 export type { PipelineInput } from './config/schema.js';
 export type { Retriever, RetrieveOptions } from './retrieval/retriever.js';
 export type { StoredChunk } from './contracts/chunk-search.js';
-export type { Hit, ScoreKind } from './retrieval/hit.js';
+export type { Hit, ScoreKind, SearchMode } from './retrieval/hit.js';
 export type { Passage } from './retrieval/passage.js';
 export type { Filter, FieldTest, FieldTests, FilterValue } from './elements/filter/filter.js';
 export type { EnrichBatch, Enrichment } from './contracts/document-transform.js';

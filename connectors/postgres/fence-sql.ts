@@ -64,7 +64,6 @@ export function fenceSteps(
 }
 
 const chunkFields = ['ordinal', '"start"', '"end"', 'tokens', 'hash', 'text', 'metadata'];
-const list = (prefix: string) => chunkFields.map((field) => `${prefix}.${field}`).join(', ');
 
 function isIn(write: DocumentWrite, space: string): boolean {
   return write.kind === 'store' && write.spaces.some((one) => one.space === space);
@@ -78,7 +77,9 @@ function isIn(write: DocumentWrite, space: string): boolean {
  * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
  * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
  */
-function applySql(names: TableNames, { table, columns }: Stage): string {
+function applySql(names: TableNames, { table, columns, more }: Stage): string {
+  const fields = [...chunkFields, ...more];
+  const list = (prefix: string) => fields.map((field) => `${prefix}.${field}`).join(', ');
   const several = columns.length > 1;
   const flags = several ? columns.map((_, at) => `in_${at}`) : [];
   const kept = (column: string, at: number) =>
@@ -125,13 +126,13 @@ with w as materialized (
 ), decided as materialized (
   select *, verdict = 'done' as done from judged
 ), put as (
-  insert into ${names.chunks} (pipeline, document_id, id, ${[...chunkFields, ...columns].join(', ')})
+  insert into ${names.chunks} (pipeline, document_id, id, ${[...fields, ...columns].join(', ')})
   select $1, d.document_id, s.id, ${list('s')}, ${columns.map((column) => `s.${column}`).join(', ')}
   from decided d join ${table} s on s.write = d.write
   where d.done and not exists (select from held k where k.write = s.write and k.id = s.id)
 ), changed as (
   update ${names.chunks} k
-  set ${chunkFields.map((field) => `${field} = s.${field}`).join(', ')},
+  set ${fields.map((field) => `${field} = s.${field}`).join(', ')},
     ${columns.map((column, at) => `${column} = ${kept(column, at)}`).join(', ')}
   from decided d join held h on h.write = d.write join ${table} s on s.write = h.write and s.id = h.id
   where d.done and k.ctid = h.place

@@ -40,7 +40,7 @@ export function firstWriteSteps(
   names: TableNames,
   pipeline: string,
   spaces: readonly string[],
-  { columns }: Stage,
+  { columns, more }: Stage,
   writes: readonly StoreWrite[],
 ): readonly SqlStep[] {
   const documents = writes
@@ -68,6 +68,6 @@ export function firstWriteSteps(
     rows: 1,
   };
   if (documents.length === 0) return [ledger];
-  const copy = `${names.chunks} (pipeline, document_id, ${chunkColumns}, ${columns.join(', ')})`;
-  return [ledger, { copy, data: encodeChunks(documents, spaces) }];
+  const copy = `${names.chunks} (pipeline, document_id, ${[chunkColumns, ...columns, ...more].join(', ')})`;
+  return [ledger, { copy, data: encodeChunks(documents, spaces, more.length > 0) }];
 }

@@ -10,6 +10,8 @@ import { countUnnamedSql, ledgerEntry, listLedgerSql, listUnnamedSql, selectLedg
 import { tableNames } from './names.js';
 import { readRanges } from './read-ranges.js';
 import { searchChunks } from './search.js';
+import { searchTerms } from './search-terms.js';
+import { addTermsColumn } from './terms-column.js';
 import { tuneStore } from './tune.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 import { writeDocuments } from './write.js';
@@ -41,6 +43,17 @@ export function createSqlStore(
   async function found(signal?: AbortSignal): Promise<readonly FoundSpace[] | undefined> {
     const layout = await readLayout(connection, names, pipeline, signal);
     return layout === undefined || layout.spaces.length === 0 ? undefined : layout.spaces;
+  }
+
+  /** @throws MillraceError `store_layout` when it is not there */
+  function asked(there: readonly FoundSpace[], name: string): FoundSpace {
+    const space = named(there, name);
+    if (space !== undefined) return space;
+    throw new MillraceError(
+      'store_layout',
+      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(name)} in this store.`,
+      { hint: `It has ${there.map((one) => JSON.stringify(one.name)).join(', ')}.` },
+    );
   }
 
   /** They cannot change while there are chunks, so they are asked for once. */
@@ -99,6 +112,12 @@ export function createSqlStore(
   return {
     sink,
     search: {
+      searchTerms: async ({ spaces: some, ...query }, signal) => {
+        const there = await found(signal);
+        if (there === undefined) return [];
+        const within = some === undefined ? there : some.map((name) => asked(there, name));
+        return searchTerms(connection, names, pipeline, within, query, signal);
+      },
       chunks: async (ranges, signal) =>
         (await found(signal)) === undefined
           ? ranges.map(() => [])
@@ -106,19 +125,15 @@ export function createSqlStore(
       search: async (query, signal) => {
         const there = await found(signal);
         if (there === undefined) return [];
-        const space = named(there, query.space);
-        if (space !== undefined) return searchChunks(connection, names, pipeline, space, query, signal);
-        throw new MillraceError(
-          'store_layout',
-          `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(query.space)} in this store.`,
-          { hint: `It has ${there.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
-        );
+        const space = asked(there, query.space);
+        return searchChunks(connection, names, pipeline, space, query, signal);
       },
     },
     artifacts: sqlArtifacts(connection, names, pipeline),
     prepare: async (layout) => {
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       await prepareLayout(connection, names, pipeline, layout);
+      if (layout.terms) await addTermsColumn(connection, names);
       spaces = undefined;
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))

@@ -70,7 +70,7 @@ async function writeTogether(
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[]> {
-  const stage = stageFor(spaces.length);
+  const stage = stageFor(spaces.length, writes.some(hasTerms));
   const spaceNames = spaces.map(({ name }) => name);
   if (first.try(writes)) {
     const steps = firstWriteSteps(names, pipeline, spaceNames, stage, writes);
@@ -81,12 +81,20 @@ async function writeTogether(
   const staged = writes.flatMap((write, index) =>
     write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, lead: numberField(index) }] : [],
   );
-  const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeChunks(staged, spaceNames) }];
+  const copy =
+    staged.length === 0
+      ? []
+      : [{ copy: stage.target, data: encodeChunks(staged, spaceNames, stage.more.length > 0) }];
   const steps = [stage.make, ...copy, ...fenceSteps(names, pipeline, spaces, stage, writes)];
   const rows = (await connection.transaction(steps, signal)).at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
   return results;
+}
+
+/** Those of a pipeline all have them, or none. */
+function hasTerms(write: DocumentWrite): boolean {
+  return write.kind === 'store' && write.chunks[0]?.terms !== undefined;
 }
 
 function resultOf({ verdict, cleared, owner }: FenceRow, write: DocumentWrite): WriteResult {

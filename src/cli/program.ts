@@ -1,5 +1,6 @@
 import { Command as Program, InvalidArgumentError, Option } from 'commander';
 import { duration } from '../elements/duration.js';
+import { searchModes } from '../retrieval/hit.js';
 import { packageVersion } from './package-version.js';
 import type { Command, CommandContext } from './command.js';
 import type { ExitCode } from './exit-code.js';
@@ -64,6 +65,11 @@ export function createProgram(
       )
         .argParser((value: string, earlier: readonly string[]) => [...earlier, value])
         .default([] as readonly string[], 'none'),
+    )
+    .addOption(
+      new Option('--mode <mode>', 'find by vectors, by words, or by both, fused by rank')
+        .choices(searchModes)
+        .default('dense'),
     )
     .option('--route <key>', 'ask only the models of this route; default: all, fused by rank')
     .option('--threshold <cosine>', 'only what is at least so similar, from -1 to 1', Number)

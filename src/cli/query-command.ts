@@ -1,12 +1,14 @@
 import { openPipelineRetriever } from '../runtime/open-retriever.js';
 import type { Command } from './command.js';
 import { exitCode } from './exit-code.js';
+import type { SearchMode } from '../retrieval/hit.js';
 import { passageLines } from './passage-lines.js';
 import { parseFilters } from './parse-filters.js';
 
 export interface QueryFlags {
   readonly k: number;
   readonly filter: readonly string[];
+  readonly mode: SearchMode;
   readonly route?: string;
   readonly threshold?: number;
   readonly neighbours?: number;

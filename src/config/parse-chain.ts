@@ -10,9 +10,9 @@ type Steps = PipelineOutput['chain'];
 /** What is wrong with the order of the steps, and with steps that stand where they cannot do what they are asked. */
 export function chainProblems(chain: Steps): string[] {
   const steps = chain.map((step) => Object.keys(step)[0]);
-  if (!/^((enrich|infer),)*chunk,(infer,)*embed$/.test(steps.join(',')))
+  if (!/^((enrich|infer),)*chunk,(infer,)*(sparse,)?embed$/.test(steps.join(',')))
     return [
-      `chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, one embed; got ${steps.join(', ') || 'no step'}`,
+      `chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, perhaps one sparse, one embed; got ${steps.join(', ') || 'no step'}`,
     ];
   const chunk = steps.indexOf('chunk');
   return chain.flatMap((step, at) => {
@@ -38,6 +38,7 @@ export function chainSpec(chain: Steps, connectors: Connectors): ChainSpec {
     }),
     chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
     chunkSteps: chain.slice(chunkAt).flatMap((step) => ('infer' in step ? [inferSpec(step.infer)] : [])),
+    sparse: chain.flatMap((step) => ('sparse' in step ? [step.sparse] : []))[0],
     embed: chain.flatMap((step) => ('embed' in step ? [embedRoutes(step.embed)] : []))[0]!,
   };
 }

@@ -4,6 +4,7 @@ import { duration } from '../elements/duration.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
 import { enrichSchema } from './enrich-schema.js';
+import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
@@ -14,6 +15,7 @@ function stepSchema(connectors: Connectors) {
     z.strictObject({ enrich: enrichSchema(connectors) }),
     z.strictObject({ infer: inferSchema }),
     z.strictObject({ chunk: chunkerSchema }),
+    z.strictObject({ sparse: sparseSchema }),
     z.strictObject({ embed: embedSpec }),
   ]);
 }
@@ -122,7 +124,7 @@ export function pipelineSchema(connectors: Connectors) {
       .array(stepSchema(connectors))
       .prefault([{ chunk: { markdown: {} } }, { embed: { static: { model: 'bundled' } } }])
       .describe(
-        'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, then embed.',
+        'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, perhaps sparse, then embed.',
       ),
     sink: role(connectors, 'sink')
       .prefault({ pglite: {} })

@@ -25,6 +25,8 @@ export interface Store {
 export interface StoreLayout {
   /** From 1, in an order that does not matter. */
   readonly spaces: readonly SpaceLayout[];
+  /** Chunks are written with their terms. Only asked of a store that has `searchTerms`. Default: false. */
+  readonly terms?: boolean;
 }
 
 /** Vectors of one model, which are never compared with those of another. */

@@ -1,4 +1,5 @@
 import type { Metadata } from './metadata.js';
+import type { Terms } from './terms.js';
 
 /** A slice of a document, as it is embedded and stored. */
 export interface Chunk {
@@ -19,4 +20,6 @@ export interface Chunk {
   readonly hash: string;
   /** The document's metadata and what the chunker adds (`headings`). */
   readonly metadata: Metadata;
+  /** Of the embedded text; absent where the pipeline keeps none. */
+  readonly terms?: Terms;
 }

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Artifacts } from '../contracts/artifacts.js';
 import type { ByteMeasure, ModelIdentity, TokenizerRef } from '../contracts/embedding-model.js';
 import { canonicalJson } from '../elements/canonical-json.js';
+import { isJsonObject } from '../elements/json-fields.js';
 import type { Json } from '../elements/metadata.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { StoreCount } from '../contracts/store.js';
 import { identityDigest } from '../inference/identity.js';
 import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultKey, isKeyed, routeName } from '../inference/routing.js';
+import { termRule } from '../transforms/terms/count-terms.js';
 import { differences } from './differences.js';
 import type { InferSpec, LookupSpec, PipelineSpec } from './spec.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
@@ -61,6 +63,7 @@ export function describeChain(spec: PipelineSpec, plan: EmbeddingPlan, inferIds:
       ),
       // Absent where there is none: a store of before there were such steps has the same digest.
       ...(chunkSteps.length > 0 && { infer: chunkSteps.map((step) => describeInfer(step, inferIds)) }),
+      ...(spec.sparse !== undefined && { sparse: termRule }),
       ...describeEmbedding(spec, plan),
     },
     identities: plan.identities,
@@ -127,6 +130,11 @@ function describeInfer(step: InferSpec, inferIds: InferIds): Json {
     hooks: [...(preprocess ? ['preprocess'] : []), ...(postprocess ? ['postprocess'] : [])],
     ...(to === 'context' && { maxTokens }),
   });
+}
+
+/** The store holds the words of its chunks, as a search by words would split a question now. */
+export function holdsTerms({ chain }: ChainArtifact): boolean {
+  return isJsonObject(chain) && chain['sparse'] === termRule;
 }
 
 /** Digest of the settings that affect what is stored. Two writers with equal digests make equal chunks. */

@@ -6,6 +6,7 @@ import { contentHash } from '../elements/hash.js';
 import type { Outcome } from '../elements/outcome.js';
 import { laterVersion } from '../elements/version.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { addTerms } from '../transforms/terms/add-terms.js';
 import type { BatchedSink } from './batched-sink.js';
 import { chunkAndEmbed } from './chunk-and-embed.js';
 import type { Route } from './route.js';
@@ -15,6 +16,8 @@ export interface Chain {
   readonly enrich: readonly DocumentTransform[];
   /** The way of a document from chunker to vectors. @throws MillraceError `route_unknown` */
   route(document: Document): Route;
+  /** Chunks are kept with their words. */
+  readonly keepsTerms: boolean;
   /** Digest of everything that decides what the chain makes of a document. */
   readonly digest: string;
 }
@@ -79,8 +82,9 @@ export async function processDocument(
     const { chunks, spaces, embedded } = await route.run(enriched.text.length, () =>
       chunkAndEmbed(enriched, entry, route, { ...context, maxChunks: context.caps.maxChunks }),
     );
+    const written = chain.keepsTerms ? await addTerms(chunks, signal) : chunks;
     enter('store');
-    const stored = await sink.write({ kind: 'store', ...key, ...content, chunks, spaces });
+    const stored = await sink.write({ kind: 'store', ...key, ...content, chunks: written, spaces });
     if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
     if (stored.kind === 'done')
       return {

@@ -5,6 +5,7 @@ import type { Routed } from '../inference/routing.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 import type { Json } from '../elements/metadata.js';
 import type { LookupStepOptions } from '../transforms/lookup/lookup-step.js';
+import type { SparseSpec } from '../transforms/terms/sparse-schema.js';
 import type { InferField, Postprocess, Preprocess } from '../transforms/infer/infer-step.js';
 
 /** A pipeline as plain data (but for functions of a TypeScript configuration): checked, with every default filled in. */
@@ -33,6 +34,8 @@ export interface ChainSpec {
   readonly documentSteps: readonly DocumentStepSpec[];
   readonly chunk: ChunkerSpec;
   readonly chunkSteps: readonly InferSpec[];
+  /** Chunks are kept with their words; absent: without. */
+  readonly sparse: SparseSpec | undefined;
   readonly embed: EmbedSpec;
 }
 

@@ -7,19 +7,23 @@ import type { Filter } from '../elements/filter/filter.js';
 import { readFilter } from '../elements/filter/read-filter.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { createEmbedder } from '../transforms/embed.js';
+import { countTerms } from '../transforms/terms/count-terms.js';
 import { checkQuestion } from './check-question.js';
 import { fuseByRank, fusionDepth } from './fusion.js';
-import type { Hit, ScoreKind } from './hit.js';
+import type { Hit, ScoreKind, SearchMode } from './hit.js';
 import { joinChunks, type Passage } from './passage.js';
+import { neededTerms, type TermSearch } from './term-search.js';
 import { withNeighbours } from './with-neighbours.js';
 
 export interface RetrieveOptions {
   /** Hits at most, from 1. Default 5. */
   readonly k?: number;
   readonly filter?: Filter;
+  /** Default `dense`. The others need a store that was filled with the step `sparse`. */
+  readonly mode?: SearchMode;
   /** Key of a route: only its spaces are asked. Default: all. */
   readonly route?: string;
-  /** Least cosine similarity, from -1 to 1: what is below in a space is no hit there. Default: none. */
+  /** Least cosine similarity, from -1 to 1: what is below in a space is not found there; by its words it may be. Default: none. */
   readonly threshold?: number;
   /** Chunks before and after each hit that make its `passage`, from 0. Default: no passage. */
   readonly neighbours?: number;
@@ -29,8 +33,8 @@ export interface RetrieveOptions {
 /** Answers questions from a filled store, with the models that the store was filled with. */
 export interface Retriever {
   /**
-   * Chunks nearest to the text, best first. Where several spaces are asked, each by its own model, their rankings are
-   * fused by rank, else hits are in the order of their cosine similarity; each hit says what its score is.
+   * Chunks that answer the text, best first: each space is asked by its own model, the words by BM25. Where there is one
+   * ranking, hits have its scores, where there are several, these are fused by rank; each hit says what its score is.
    * @throws MillraceError `config_invalid` for a blank text or a bad option, `route_unknown` for a route without models
    */
   retrieve(text: string, options?: RetrieveOptions): Promise<readonly Hit[]>;
@@ -44,13 +48,16 @@ export interface RetrieverParts {
   readonly store: Store;
   /** By the names of their spaces. */
   readonly models: ReadonlyMap<string, EmbeddingModel>;
+  /** Where the store holds words. */
+  readonly terms: TermSearch | undefined;
   /** Names of the spaces of a route. @throws MillraceError `route_unknown` */
   spacesOf(route: string): readonly string[];
   readonly clock: Clock;
   release(): Promise<void>;
 }
 
-export function createRetriever({ store, models, spacesOf, clock, release }: RetrieverParts): Retriever {
+export function createRetriever(parts: RetrieverParts): Retriever {
+  const { store, models, terms, spacesOf, clock, release } = parts;
   const closing = new AbortController();
   const { signal } = closing;
   const embedders = new Map(
@@ -60,23 +67,32 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
     ]),
   );
 
-  async function nearest(space: string, text: string, question: Question): Promise<readonly SearchHit[]> {
-    const { k, filter, threshold, cancel } = question;
+  async function nearest(space: string, { text, threshold, ...query }: Question): Promise<Ranking> {
     const { vector } = await embedders.get(space)!.embed({ text });
+    const { k, filter, cancel } = query;
     const hits = await store.search.search({ space, vector, k, filter }, cancel);
     return threshold === undefined ? hits : hits.filter(({ score }) => score >= threshold);
   }
 
-  async function ranked(
-    spaces: readonly string[],
-    text: string,
-    question: Question,
-  ): Promise<readonly Hit[]> {
-    const [only] = spaces;
-    if (spaces.length === 1) return (await nearest(only!, text, question)).map(scored('cosine'));
-    const deep = { ...question, k: fusionDepth(question.k, spaces.length) };
-    const lists = await Promise.all(spaces.map((space) => nearest(space, text, deep)));
-    return fuseByRank(lists, question.k).map(scored('rank'));
+  async function byWords({ search, k1, b }: TermSearch, question: Question): Promise<Ranking> {
+    const { text, k, filter, route, cancel } = question;
+    const spaces = route === undefined ? {} : { spaces: spacesOf(route) };
+    return search({ terms: countTerms(text), k1, b, k, filter, ...spaces }, cancel);
+  }
+
+  async function ranked(question: Question): Promise<readonly Hit[]> {
+    const { k, mode, route } = question;
+    const words = mode === 'dense' ? undefined : neededTerms(terms, mode);
+    const spaces = mode === 'sparse' ? [] : route === undefined ? [...models.keys()] : spacesOf(route);
+    const lists = spaces.length + (words === undefined ? 0 : 1);
+    const deep = lists === 1 ? question : { ...question, k: fusionDepth(k, lists) };
+    const rankings = await Promise.all([
+      ...spaces.map((space) => nearest(space, deep)),
+      ...(words === undefined ? [] : [byWords(words, deep)]),
+    ]);
+    const scored = (scoreKind: ScoreKind) => (hit: SearchHit) => ({ ...hit, scoreKind, mode });
+    if (lists > 1) return fuseByRank(rankings, k).map(scored('rank'));
+    return rankings[0]!.map(scored(mode === 'sparse' ? 'bm25' : 'cosine'));
   }
 
   /** Aborts when the caller does or the retriever is closed. */
@@ -88,12 +104,10 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
 
   return {
     retrieve: async (text, options = {}) => {
-      const { k = 5, filter, route, threshold, neighbours } = options;
-      checkQuestion(text, { ...options, k });
+      const { k = 5, mode = 'dense', filter, route, threshold, neighbours } = options;
+      checkQuestion(text, { ...options, k, mode });
       const cancel = either(options.signal);
-      const question = { k, filter: readFilter(filter), threshold, cancel };
-      const spaces = route === undefined ? [...models.keys()] : spacesOf(route);
-      const hits = await ranked(spaces, text, question);
+      const hits = await ranked({ text, k, mode, filter: readFilter(filter), route, threshold, cancel });
       return neighbours === undefined ? hits : withNeighbours(hits, neighbours, store.search, cancel);
     },
     document: async (documentId, options = {}) => {
@@ -110,12 +124,14 @@ export function createRetriever({ store, models, spacesOf, clock, release }: Ret
 }
 
 interface Question {
+  readonly text: string;
   readonly k: number;
+  readonly mode: SearchMode;
   readonly filter: Condition;
+  readonly route: string | undefined;
   readonly threshold: number | undefined;
   readonly cancel: AbortSignal;
 }
 
-function scored(scoreKind: ScoreKind): (hit: SearchHit) => Hit {
-  return (hit) => ({ ...hit, scoreKind });
-}
+/** Best first. */
+type Ranking = readonly SearchHit[];

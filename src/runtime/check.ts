@@ -10,6 +10,7 @@ import { within } from '../flow/within.js';
 import type { LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openHandler, openModel, openPool } from './open-model.js';
+import { checkTerms } from './check-terms.js';
 import { lookupSteps } from './open-lookups.js';
 import { openLookup, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
@@ -61,6 +62,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
     else infer = new Map();
     yield await look('store', async () => {
       const store = await openStore(spec, context);
+      checkTerms(spec, store);
       const stored = await readChain(store.artifacts);
       if (stored === undefined) return 'nothing stored yet';
       if (models !== undefined && infer !== undefined) {

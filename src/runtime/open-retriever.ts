@@ -1,13 +1,16 @@
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import type { Store } from '../contracts/store.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import { describeDifference, identityDigest } from '../inference/identity.js';
 import type { Connectors } from '../config/schema.js';
 import { defaultKey, routeOfKey } from '../inference/routing.js';
-import { readChain, type ChainArtifact } from '../pipeline/artifacts.js';
+import { holdsTerms, readChain, type ChainArtifact } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { createRetriever, type Retriever } from '../retrieval/retriever.js';
+import type { TermSearch } from '../retrieval/term-search.js';
+import { defaultSparse } from '../transforms/terms/sparse-schema.js';
 import { openModel, openPool } from './open-model.js';
 import { openStore } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
@@ -46,11 +49,22 @@ export async function openPipelineRetriever(
     return createRetriever({
       store,
       models,
+      terms: termSearch(stored, store, spec),
       spacesOf: (key) => routeOfKey(rule, key),
       clock: systemClock,
       release: () => releasers.release(),
     });
   });
+}
+
+/** How words are ranked is said by the configuration; whether there are any, by the store. */
+function termSearch(
+  stored: ChainArtifact,
+  { search: { searchTerms: search } }: Store,
+  { sparse }: PipelineSpec,
+): TermSearch | undefined {
+  if (search === undefined || !holdsTerms(stored)) return undefined;
+  return { search, ...(sparse ?? defaultSparse).bm25 };
 }
 
 /** @throws MillraceError `artifact_mismatch` that says for each space what differs */

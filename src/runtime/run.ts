@@ -20,6 +20,7 @@ import { keepRetention } from './keep-retention.js';
 import { defaultRoom } from './default-room.js';
 import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
+import { checkTerms } from './check-terms.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openLookups, wireLookup } from './open-lookups.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
@@ -75,6 +76,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
       });
     const store = await openStore(spec, context);
+    checkTerms(spec, store);
     const failed = await openFailedStore(spec, context);
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
@@ -89,7 +91,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
     const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
     await patientStart(async () => {
-      await store.prepare({ spaces });
+      await store.prepare({ spaces, terms: spec.sparse !== undefined });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
 
@@ -135,6 +137,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
         return createInferDocuments({ name: infer.name, to: infer.to, step });
       }),
       route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
+      keepsTerms: spec.sparse !== undefined,
       digest: chainDigest(artifact),
     };
     // A stop does not wait for an index: the next run makes it.

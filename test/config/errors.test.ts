@@ -74,13 +74,16 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a step that is misspelt',
       `${start}chain: [{ chunks: { markdown: {} } }, ${embed}]\n`,
-      ['chain[0]: expected exactly one of "enrich", "infer", "chunk", "embed"', 'Did you mean "chunk"?'],
+      [
+        'chain[0]: expected exactly one of "enrich", "infer", "chunk", "sparse", "embed"',
+        'Did you mean "chunk"?',
+      ],
     ],
     [
       'steps out of order',
       `${start}chain: [${embed}, { chunk: { markdown: {} } }]\n`,
       [
-        'chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, one embed; got embed, chunk',
+        'chain: expected any number of enrich and infer steps, one chunk, any number of infer steps, perhaps one sparse, one embed; got embed, chunk',
       ],
     ],
     [

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PipelineInput } from '../../src/config/schema.js';
+import { createDocument } from '../../src/elements/document.js';
 import type { Retriever } from '../../src/retrieval/retriever.js';
-import { document, logOf, paragraphs, smallChunks, usePglite } from '../promises/bed.js';
+import { document, logOf, paragraphs, smallChunks, usePglite, version } from '../promises/bed.js';
 
 const openBed = usePglite();
 
@@ -59,6 +60,114 @@ test('a whole document is given as it was, and none that is not there', async ()
   await retriever.close();
 });
 
+const withWords: Partial<PipelineInput> = {
+  chain: [
+    { chunk: { markdown: { maxTokens: 40, headingPrefix: true } } },
+    { sparse: { bm25: { b: 0.5 } } },
+    { embed: { static: { model: 'bundled' } } },
+  ],
+};
+
+const manual = {
+  pump: '# Pump\n\nError E1234 tells that the pump runs dry.',
+  valve: '# Valve\n\nError E7300 tells that the valve is stuck.',
+  tank: '# Tank\n\nThe tank holds eighty litres of water.',
+};
+
+test('a store with words is asked by vectors, by words, or by both, and hits say how they were found', async () => {
+  const retriever = await filled(manual, withWords);
+  const ask = async (text: string, mode?: 'dense' | 'sparse' | 'hybrid') => {
+    const hits = await retriever.retrieve(text, mode && { mode });
+    return hits.map(({ documentId, scoreKind, mode: found }) => [documentId, scoreKind, found]);
+  };
+  expect(await ask('e7300', 'sparse')).toEqual([['valve', 'bm25', 'sparse']]);
+  // By its heading, which is no part of its text here but of what is embedded.
+  expect(await ask('VALVE', 'sparse')).toEqual([['valve', 'bm25', 'sparse']]);
+  expect((await ask('e7300', 'dense')).map(([, ...how]) => how)).toEqual(
+    Array.from({ length: 3 }, () => ['cosine', 'dense']),
+  );
+  expect((await ask('e7300')).map(([, ...how]) => how)[0]).toEqual(['cosine', 'dense']);
+  const hybrid = await ask('E7300: how much does it hold?', 'hybrid');
+  expect(hybrid).toHaveLength(3);
+  expect(hybrid[0]!.slice(1)).toEqual(['rank', 'hybrid']);
+  const [first] = await retriever.retrieve('litres of water', { mode: 'hybrid', neighbours: 0 });
+  expect(first).toMatchObject({ documentId: 'tank', passage: { text: manual.tank } });
+  expect(first!.score).toBeCloseTo(2 / 61, 10);
+  await retriever.close();
+});
+
+test('a route is asked for its words too, and a filter and a count hold in every mode', async () => {
+  const routed: Partial<PipelineInput> = {
+    chain: [
+      { chunk: { recursive: { maxTokens: 24 } } },
+      { sparse: { bm25: {} } },
+      {
+        embed: {
+          route: 'metadata.lang',
+          models: {
+            en: { static: { model: 'bundled' } },
+            de: { static: { model: 'bundled', prompts: { document: 'deutsch: ', query: 'deutsch: ' } } },
+          },
+        },
+      },
+    ],
+  };
+  const bed = await openBed();
+  const documents = ['en', 'de', 'en', 'de'].map((lang, at) =>
+    createDocument({
+      id: `${lang}${at}`,
+      text: `Radio number ${at}`,
+      metadata: { lang, at },
+      version: version(1),
+    }),
+  );
+  await bed.run({ source: logOf(documents), input: routed });
+  const retriever = await bed.retriever(routed);
+  for (const mode of ['sparse', 'hybrid'] as const) {
+    const ids = async (options: object) =>
+      (await retriever.retrieve('radio', { mode, ...options })).map(({ documentId }) => documentId).sort();
+    expect(await ids({})).toEqual(['de1', 'de3', 'en0', 'en2']);
+    expect(await ids({ route: 'de' })).toEqual(['de1', 'de3']);
+    expect(await ids({ filter: { at: { $gte: 2 } } })).toEqual(['de3', 'en2']);
+    expect(await ids({ k: 1 })).toHaveLength(1);
+  }
+  await retriever.close();
+});
+
+test('words are as current as the documents, also where vectors are kept', async () => {
+  const bed = await openBed();
+  const of = (text: string, position: number) => logOf([document('a', position, text)]);
+  await bed.run({ source: of('# One\n\nRed apples.\n\n# Two\n\nGreen pears.', 1), input: withWords });
+  const summary = await bed.run({
+    source: of('# One\n\nRed apples.\n\n# Two\n\nBlue plums.', 2),
+    input: withWords,
+  });
+  expect(summary.embedded).toBeLessThan(2);
+  const retriever = await bed.retriever(withWords);
+  const found = async (text: string) => (await retriever.retrieve(text, { mode: 'sparse' })).length;
+  expect([await found('apples'), await found('pears'), await found('plums')]).toEqual([1, 0, 1]);
+  await retriever.close();
+});
+
+test('a store without words says so when it is asked by words, and takes none later', async () => {
+  const bed = await openBed();
+  await bed.run({ source: logOf([document('a', 1, 'text')]), input: smallChunks });
+  const { chain } = smallChunks as { chain: NonNullable<PipelineInput['chain']> };
+  const later = { chain: chain.toSpliced(1, 0, { sparse: { bm25: {} } }) };
+  for (const input of [smallChunks, later]) {
+    const retriever = await bed.retriever(input);
+    for (const mode of ['sparse', 'hybrid'] as const)
+      await expect(retriever.retrieve('text', { mode })).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: `The store holds no words, so it cannot be asked in mode ${mode}.`,
+      });
+    await retriever.close();
+  }
+  await expect(bed.run({ source: logOf([]), input: later })).rejects.toMatchObject({
+    code: 'artifact_mismatch',
+  });
+});
+
 test('questions that cannot be asked are refused, with what can', async () => {
   const retriever = await filled({ a: 'text' });
   const refusal = async (options: object, text = 'text') =>
@@ -66,6 +175,8 @@ test('questions that cannot be asked are refused, with what can', async () => {
   await refusal({}, ' \n');
   for (const k of [0, 1.5, NaN]) await refusal({ k });
   for (const threshold of [NaN, 2, -1.1]) await refusal({ threshold });
+  await refusal({ mode: 'lexical' });
+  await refusal({ mode: 'sparse', threshold: 0.5 });
   for (const neighbours of [-1, 0.5, 101]) await refusal({ neighbours });
   await refusal({ filter: { lang: { $like: 'e%' } } });
   await retriever.close();

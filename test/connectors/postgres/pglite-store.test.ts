@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../../src/contracts/store.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
+import { termsSuite } from '../../suites/terms-suite.js';
 import { testContext } from '../../support/test-context.js';
 
 // The first handle owns the folder, all others work through its socket.
-storeSuite('PGlite', async () => {
+const openHarness: OpenHarness = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-pglite-'));
   const stores: Store[] = [];
   return {
@@ -21,4 +23,7 @@ storeSuite('PGlite', async () => {
       await rm(folder, { recursive: true });
     },
   };
-});
+};
+
+storeSuite('PGlite', openHarness);
+termsSuite('PGlite', openHarness);

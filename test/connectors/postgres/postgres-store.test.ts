@@ -2,10 +2,12 @@ import type { Store } from '../../../src/contracts/store.js';
 import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
+import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
+import { termsSuite } from '../../suites/terms-suite.js';
 import { testContext } from '../../support/test-context.js';
 
-storeSuite('Postgres', async () => {
+const openHarness: OpenHarness = async () => {
   const server = await startPostgres();
   const stores: Store[] = [];
   return {
@@ -20,4 +22,7 @@ storeSuite('Postgres', async () => {
       await server.stop();
     },
   };
-});
+};
+
+storeSuite('Postgres', openHarness);
+termsSuite('Postgres', openHarness);
