@@ -11,23 +11,18 @@ export function lookupError(thrown: unknown): MillraceError {
   });
 }
 
+/** There is no such table: `store_layout`. */
+const codes: Partial<Record<ErrorCode, ErrorCode>> = {
+  store_unavailable: 'remote_unavailable',
+  store_conflict: 'remote_failed',
+  store_refused: 'transform_failed',
+  store_layout: 'config_invalid',
+};
+
 function codeOf({ code, cause }: MillraceError): ErrorCode {
-  switch (code) {
-    case 'store_unavailable':
-      return 'remote_unavailable';
-    case 'store_conflict':
-      return 'remote_failed';
-    case 'store_refused':
-      return 'transform_failed';
-    // There is no such table.
-    case 'store_layout':
-      return 'config_invalid';
-    // A statement that no server understands: syntax error, or a name that is none.
-    case 'internal':
-      return sqlState(cause)?.startsWith('42') === true ? 'config_invalid' : 'internal';
-    default:
-      return code;
-  }
+  // A statement that no server understands: a syntax error, or a name that is none.
+  if (code === 'internal' && sqlState(cause)?.startsWith('42') === true) return 'config_invalid';
+  return codes[code] ?? code;
 }
 
 function hintOf(code: ErrorCode, hint: string | undefined) {
