@@ -6,7 +6,6 @@ import type { LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 import { createAsk, type AskCache } from '../transforms/lookup/ask.js';
 import { createCarefulCache } from '../transforms/lookup/careful-cache.js';
 import { createLookupStep } from '../transforms/lookup/lookup-step.js';
-import { createMemoryCache } from '../transforms/lookup/row-cache.js';
 import { openLookup, openLookupCache, type OpenContext } from './open-parts.js';
 
 /** The look-ups of a chain, in their order. */
@@ -54,8 +53,11 @@ async function openCache(
   const { place, entries, ttlMs, negativeTtlMs } = cache;
   const { clock, report } = context;
   let store: LookupCache;
-  if (place === undefined) store = createMemoryCache(entries, clock);
-  else {
+  if (place === undefined) {
+    // Loaded when it is asked for, as drivers are.
+    const { createMemoryCache } = await import('../transforms/lookup/row-cache.js');
+    store = createMemoryCache(entries, clock);
+  } else {
     const remote = await openLookupCache(place, spec, context);
     store = createCarefulCache({ cache: remote, name, clock, signal, report });
   }
