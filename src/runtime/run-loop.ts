@@ -42,6 +42,8 @@ export interface RunLoopOptions {
   readonly underWay: UnderWay;
   readonly limits: DocumentCaps & { readonly maxItemBytes: number };
   readonly watch: boolean;
+  /** How often a source that goes on hands over all that it has anew, in ms; undefined: never. */
+  readonly rereadEveryMs: number | undefined;
   readonly allowMassDeletion: boolean;
   /** Leaves the records of failures that are over. */
   readonly keepRecords: boolean;
@@ -115,10 +117,11 @@ class Loop {
   }
 
   async #readAll(): Promise<void> {
-    const { source, watch, limits, allowMassDeletion, stop, report } = this.#options;
+    const { source, watch, limits, rereadEveryMs, allowMassDeletion, stop, report } = this.#options;
     const context = {
       signal: stop.draining,
       watch,
+      rereadEveryMs,
       maxItemBytes: limits.maxItemBytes,
       allowMassDeletion,
       ...this.#versions,
