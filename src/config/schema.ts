@@ -3,11 +3,8 @@ import type { Connector } from '../contracts/connector.js';
 import { duration } from '../elements/duration.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
-<<<<<<< HEAD
 import { httpSchema } from './http-schema.js';
-=======
 import { enrichSchema } from './enrich-schema.js';
->>>>>>> main
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { inferSchema } from './infer-schema.js';
 

@@ -27,11 +27,8 @@ import { checkTerms } from './check-terms.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openLookups, wireLookup } from './open-lookups.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
-<<<<<<< HEAD
 import { openStatus, type Status } from './open-status.js';
-=======
 import { rereadEvery } from './reread-every.js';
->>>>>>> main
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
