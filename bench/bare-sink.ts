@@ -3,12 +3,12 @@ import type { SqlStep } from '../connectors/postgres/connection.js';
 import { chunkColumns, encodeChunks, numberField, textFields } from '../connectors/postgres/encode.js';
 import { tableNames } from '../connectors/postgres/names.js';
 
-const fields = 'ordinal, "start", "end", tokens, hash, text, metadata, embedding';
+const fields = 'ordinal, "start", "end", tokens, hash, text, prefix, metadata, embedding';
 const updates = fields.split(', ').map((field) => `${field} = excluded.${field}`);
 
 /** A table that rows are copied into before they go on: as wide as they are, without any key. */
 export const bareStage = `create temp table if not exists bare_stage (
-  write int, id uuid, ordinal int, "start" int, "end" int, tokens int, hash text, text text, metadata jsonb,
+  write int, id uuid, ordinal int, "start" int, "end" int, tokens int, hash text, text text, prefix text, metadata jsonb,
   embedding vector) on commit delete rows`;
 
 /**

@@ -1,9 +1,15 @@
 import { z } from 'zod';
+import type { Artifacts } from '../src/contracts/artifacts.js';
 import type { Connector } from '../src/contracts/connector.js';
 import type { Store } from '../src/contracts/store.js';
 
 /** A store that takes everything and keeps nothing, so that a run shows the engine's own cost. */
 export function createNullStore(): Store {
+  const artifacts: Artifacts = {
+    read: async () => undefined,
+    insert: async (_name, value) => value,
+    replace: async () => true,
+  };
   return {
     sink: {
       ledger: async () => new Map(),
@@ -14,11 +20,8 @@ export function createNullStore(): Store {
       listLedger: async () => [],
     },
     search: { search: async () => [], chunks: async (ranges) => ranges.map(() => []) },
-    artifacts: {
-      read: async () => undefined,
-      insert: async (_name, value) => value,
-      replace: async () => true,
-    },
+    artifacts,
+    memory: artifacts,
     prepare: async () => undefined,
     tune: async () => undefined,
     count: async () => ({ documents: 0, chunks: 0 }),

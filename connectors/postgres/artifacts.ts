@@ -4,16 +4,20 @@ import type { Json } from '../../src/elements/metadata.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
 import type { TableNames } from './names.js';
 
-/** What a pipeline must remember, as rows beside its chunks. */
-export function sqlArtifacts(connection: SqlConnection, names: TableNames, pipeline: string): Artifacts {
-  const select = (name: string): SqlStatement => ({
+/** What must be remembered, as rows beside the chunks. @param keyOf the key of a pipeline or a generation */
+export function sqlArtifacts(
+  connection: SqlConnection,
+  names: TableNames,
+  keyOf: () => Promise<string>,
+): Artifacts {
+  const select = (of: string, name: string): SqlStatement => ({
     text: `select value from ${names.artifacts} where pipeline = $1 and name = $2`,
-    values: [pipeline, name],
+    values: [of, name],
   });
   return {
     read: async (name) => {
       try {
-        const rows = await connection.query(select(name));
+        const rows = await connection.query(select(await keyOf(), name));
         return rows[0]?.['value'] as Json | undefined;
       } catch (error) {
         // Nobody prepared this store yet, so it remembers nothing.
@@ -22,17 +26,18 @@ export function sqlArtifacts(connection: SqlConnection, names: TableNames, pipel
       }
     },
     insert: async (name, value) => {
+      const of = await keyOf();
       const results = await connection.transaction([
         {
           text: `insert into ${names.artifacts} (pipeline, name, value) values ($1, $2, $3::json) on conflict do nothing`,
-          values: [pipeline, name, JSON.stringify(value)],
+          values: [of, name, JSON.stringify(value)],
         },
-        select(name),
+        select(of, name),
       ]);
       return results.at(-1)![0]!['value'] as Json;
     },
     replace: async (name, expected, value) => {
-      const key = [pipeline, name, JSON.stringify(value)];
+      const key = [await keyOf(), name, JSON.stringify(value)];
       const statement: SqlStatement =
         expected === undefined
           ? {

@@ -13,13 +13,13 @@ export interface EncodedDocument {
 }
 
 /** What `encodeChunks` writes of a chunk. */
-export const chunkColumns = 'id, ordinal, "start", "end", tokens, hash, text, metadata';
+export const chunkColumns = 'id, ordinal, "start", "end", tokens, hash, text, prefix, metadata';
 
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const headerBytes = signature.length + 8;
 /** Of a chunk, beside the vectors. */
-const columns = 8;
+const columns = 9;
 const fixedBytes = 2 + columns * 4 + 4 * 4 + 16;
 const swap = endianness() === 'LE';
 
@@ -65,13 +65,15 @@ export function encodeChunks(
       const json = metadata(chunk.metadata);
       const textBytes = Buffer.byteLength(chunk.text);
       const hashBytes = Buffer.byteLength(chunk.hash);
-      let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + 1 + json.length;
+      const prefix = prefixOf(chunk);
+      const prefixBytes = Buffer.byteLength(prefix);
+      let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + prefixBytes + 1 + json.length;
       for (const vectors of lists) {
         const vector = vectors?.[index];
         bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * 4);
       }
       if (terms) bytes += termsBytes(chunk.terms);
-      return { lead, chunk, index, lists, json, textBytes, hashBytes, bytes };
+      return { lead, chunk, prefix, index, lists, json, textBytes, hashBytes, prefixBytes, bytes };
     });
   });
   const total = rows.reduce((sum, { bytes }) => sum + bytes, headerBytes + 2);
@@ -90,7 +92,8 @@ export function encodeChunks(
     at += out.write(text, at, bytes);
   };
 
-  for (const { lead, chunk, index, lists, json, textBytes, hashBytes } of rows) {
+  for (const row of rows) {
+    const { lead, chunk, index, lists, json } = row;
     at = out.writeInt16BE(lead.fields + columns + lists.length + (terms ? 1 : 0), at);
     at += lead.bytes.copy(out, at);
     at = out.writeInt32BE(16, at);
@@ -99,8 +102,9 @@ export function encodeChunks(
     int(chunk.start);
     int(chunk.end);
     int(chunk.tokens);
-    string(chunk.hash, hashBytes);
-    string(chunk.text, textBytes);
+    string(chunk.hash, row.hashBytes);
+    string(chunk.text, row.textBytes);
+    string(row.prefix, row.prefixBytes);
     at = out.writeInt32BE(json.length + 1, at);
     out[at++] = 1;
     at += json.copy(out, at);
@@ -109,6 +113,11 @@ export function encodeChunks(
   }
   out.writeInt16BE(-1, at);
   return out;
+}
+
+/** What stands before the text when it is embedded. */
+function prefixOf({ text, embeddedText }: Chunk): string {
+  return embeddedText.slice(0, embeddedText.length - text.length);
 }
 
 /** pgvector's `vector_send`: width and an unused field, 16 bits each, then 32-bit floats, all big-endian. */

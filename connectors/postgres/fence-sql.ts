@@ -1,6 +1,7 @@
 import type { DocumentWrite } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
 import type { SqlStatement, SqlStep } from './connection.js';
+import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import type { Stage } from './stage.js';
 
@@ -13,41 +14,47 @@ export interface FenceRow {
 }
 
 /** A planner without statistics would rather read whole tables. The settings last for the transaction. */
-const planByKey: SqlStatement = {
+export const planByKey: SqlStatement = {
   text: "select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'jit']) as name",
 };
 
 /**
- * The steps of a write after its chunks were staged: a row for each unknown document, so that it can be locked; all rows
- * locked in the order of their ids; then, seeing what earlier writers committed, the verdict and all that follows from
- * it in one statement. Its rows are the FenceRows.
+ * The steps of a write after its chunks were staged: the head of the pipeline locked, and a row for each unknown document,
+ * so that it can be locked; all rows locked in the order of their ids; then, seeing what earlier writers committed, the
+ * verdict and all that follows from it in one statement. Its rows are the FenceRows. The steps end early, undone, unless
+ * the generation may be written.
  */
 export function fenceSteps(
   names: TableNames,
-  pipeline: string,
+  target: WriteTarget,
   spaces: readonly SpaceLayout[],
   stage: Stage,
   writes: readonly DocumentWrite[],
 ): readonly SqlStep[] {
   const ids = writes.map(({ documentId }) => documentId);
   const sources = writes.map(({ source }) => source);
+  const { key, pipeline, generation } = target;
   return [
     planByKey,
     {
-      text: `insert into ${names.ledger} (pipeline, document_id, source, state)
-             select $1, w.id, w.source, 'absent' from unnest($2::text[], $3::text[]) as w (id, source)
-             order by w.id collate "C" on conflict do nothing`,
-      values: [pipeline, ids, sources],
+      text: `with head as materialized (${lockHeadSql(names, target, '$4', '$5')}),
+             absent as (
+               insert into ${names.ledger} (pipeline, document_id, source, state)
+               select $1, w.id, w.source, 'absent' from head, unnest($2::text[], $3::text[]) as w (id, source)
+               order by w.id collate "C" on conflict do nothing
+             ) select from head`,
+      values: [key, ids, sources, pipeline, generation],
+      rows: 1,
     },
     {
       text: `select count(*) from (select id from unnest($2::text[]) as id order by id collate "C") as w,
              lateral (select from ${names.ledger} where pipeline = $1 and document_id = w.id for update offset 0) as locked`,
-      values: [pipeline, ids],
+      values: [key, ids],
     },
     {
-      text: applySql(names, stage),
+      text: applySql(names, target, stage),
       values: [
-        pipeline,
+        key,
         writes.map((_, index) => index),
         writes.map(({ kind }) => kind),
         ids,
@@ -58,12 +65,13 @@ export function fenceSteps(
         writes.map((write) => (write.kind === 'store' ? write.chunks.length : 0)),
         // A pipeline with one space has all its chunks there.
         ...(spaces.length === 1 ? [] : spaces.map(({ name }) => writes.map((write) => isIn(write, name)))),
+        ...(target.role === 'active' ? [pipeline] : []),
       ],
     },
   ];
 }
 
-const chunkFields = ['ordinal', '"start"', '"end"', 'tokens', 'hash', 'text', 'metadata'];
+const chunkFields = ['ordinal', '"start"', '"end"', 'tokens', 'hash', 'text', 'prefix', 'metadata'];
 
 function isIn(write: DocumentWrite, space: string): boolean {
   return write.kind === 'store' && write.spaces.some((one) => one.space === space);
@@ -77,7 +85,7 @@ function isIn(write: DocumentWrite, space: string): boolean {
  * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
  * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
  */
-function applySql(names: TableNames, { table, columns, more }: Stage): string {
+function applySql(names: TableNames, { role }: WriteTarget, { table, columns, more }: Stage): string {
   const fields = [...chunkFields, ...more];
   const list = (prefix: string) => fields.map((field) => `${prefix}.${field}`).join(', ');
   const several = columns.length > 1;
@@ -89,6 +97,9 @@ function applySql(names: TableNames, { table, columns, more }: Stage): string {
   /** The write keeps a vector in this space. */
   const keeps = (column: string, at: number) => `${several ? `w.in_${at} and ` : ''}s.${column} is null`;
   const has = columns.map((_, at) => `has_${at}`);
+  const pipeline = `$${10 + flags.length}::text`;
+  const head = `(select followers from ${names.layout} where pipeline = ${pipeline}) as head`;
+  const told = markSql(names, pipeline, head, '(select document_id from decided where done)');
   return `
 with w as materialized (
   select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[]${flags
@@ -158,7 +169,7 @@ with w as materialized (
 ), unused as (
   delete from ${names.ledger} l using decided d
   where not d.done and d.old_state = 'absent' and d.failed is null and l.ctid = d.place
-)
+)${role === 'active' ? `, told as (${told})` : ''}
 select write, verdict, owner, done and kind <> 'fail' and coalesce(failed <= version, false) as cleared
 from decided`;
 }

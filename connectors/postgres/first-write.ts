@@ -1,6 +1,7 @@
 import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
 import type { SqlStep } from './connection.js';
 import { chunkColumns, encodeChunks, textFields } from './encode.js';
+import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import type { Stage } from './stage.js';
 
@@ -35,28 +36,31 @@ function isWhole(write: DocumentWrite): boolean {
   );
 }
 
-/** The steps end after the first, undone, unless no document is known. */
+/** The steps end at the first, undone, unless no document is known and the generation may be written. */
 export function firstWriteSteps(
   names: TableNames,
-  pipeline: string,
+  target: WriteTarget,
   spaces: readonly string[],
   { columns, more }: Stage,
   writes: readonly StoreWrite[],
 ): readonly SqlStep[] {
+  const { key, pipeline, generation, role } = target;
   const documents = writes
     .filter(({ chunks }) => chunks.length > 0)
-    .map((write) => ({ ...write, lead: textFields(pipeline, write.documentId) }));
+    .map((write) => ({ ...write, lead: textFields(key, write.documentId) }));
   const ledger: SqlStep = {
-    text: `with put as (
+    text: `with head as materialized (${lockHeadSql(names, target, '$9', '$10')}),
+      w as (
+        select w.* from head, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[])
+          as w (document_id, source, version, content_hash, chain_digest, chunk_count)
+      ), put as (
         insert into ${names.ledger}
           (pipeline, document_id, source, version, state, content_hash, chain_digest, chunk_count)
-        select $1, w.id, w.source, w.version, 'stored', w.content_hash, w.chain_digest, w.chunk_count
-        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[])
-          as w (id, source, version, content_hash, chain_digest, chunk_count)
-        order by w.id collate "C" on conflict do nothing returning 1
-      ) select from put having count(*) = $8`,
+        select $1, document_id, source, version, 'stored', content_hash, chain_digest, chunk_count
+        from w order by document_id collate "C" on conflict do nothing returning 1
+      )${role === 'active' ? `, told as (${markSql(names, '$9', 'head', 'w')})` : ''} select from put having count(*) = $8`,
     values: [
-      pipeline,
+      key,
       writes.map(({ documentId }) => documentId),
       writes.map(({ source }) => source),
       writes.map(({ version }) => version),
@@ -64,6 +68,8 @@ export function firstWriteSteps(
       writes.map(({ chainDigest }) => chainDigest),
       writes.map(({ chunks }) => chunks.length),
       writes.length,
+      pipeline,
+      generation,
     ],
     rows: 1,
   };

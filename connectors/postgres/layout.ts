@@ -1,11 +1,13 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
-import { indexName } from './index-name.js';
+import { generationKey, generationKeySql } from './generation-key.js';
+import { indexName, indexPrefix } from './index-name.js';
+import { migrationStatements } from './migration.js';
 import type { TableNames } from './names.js';
 import { layoutVersion, schemaStatements } from './schema-sql.js';
 import { dropIndexSql } from './vector-index.js';
-import { columnStatements, migrationStatements, vectorColumn } from './vector-columns.js';
+import { columnStatements, vectorColumn } from './vector-columns.js';
 
 /** A space as the tables hold it: a column of vectors each. */
 export interface FoundSpace extends SpaceLayout {
@@ -15,10 +17,13 @@ export interface FoundSpace extends SpaceLayout {
   readonly indexed: boolean;
 }
 
-/** What the tables say of themselves. */
+/** What the tables say of a generation. */
 export interface FoundLayout {
   readonly version: number;
-  /** The pipeline's spaces; none until it was prepared. */
+  readonly generation: number;
+  /** Of its rows. */
+  readonly key: string;
+  /** None until it was prepared. */
   readonly spaces: readonly FoundSpace[];
 }
 
@@ -26,6 +31,7 @@ export interface FoundLayout {
 export const maxWidth = 16_000;
 
 /**
+ * @param which number of a generation, or the one that is active
  * @returns undefined when there are no tables yet
  * @throws MillraceError `store_layout` when a newer Millrace made them
  */
@@ -33,19 +39,25 @@ export async function readLayout(
   connection: SqlConnection,
   names: TableNames,
   pipeline: string,
+  which: number | 'active',
   signal?: AbortSignal,
 ): Promise<FoundLayout | undefined> {
   let rows;
+  const prefix = indexPrefix(pipeline);
   try {
     rows = await connection.query(
       {
         // As JSON: what the tables of an earlier layout lack is absent, and no error.
-        text: `select (select max(version) from ${names.layout}) as version,
-                      (select to_json(own) from ${names.layout} own where pipeline = $1) as own,
+        text: `with head as (select to_json(l) as row from ${names.layout} l where pipeline = $1),
+                    chosen as (select coalesce($5::int, (select (row->>'active')::int from head), 1) as number)
+               select (select max(version) from ${names.layout}) as version, number,
+                      (select to_json(l) from ${names.layout} l
+                       where l.pipeline = ${generationKeySql('$1::text', 'number')}) as own,
                       array(select c.relname::text from pg_class c join pg_index i on i.indexrelid = c.oid
                             where c.relname >= $2::name and c.relname < $3::name
-                              and c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes`,
-        values: [pipeline, indexName(pipeline), `${indexName(pipeline)}\``, names.schema],
+                              and c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes
+               from chosen`,
+        values: [pipeline, prefix, `${prefix}\``, names.schema, which === 'active' ? null : which],
       },
       signal,
     );
@@ -53,7 +65,7 @@ export async function readLayout(
     if (error instanceof MillraceError && error.code === 'store_layout') return undefined;
     throw error;
   }
-  const { version, own, indexes } = rows[0] as unknown as LayoutRow;
+  const { version, number, own, indexes } = rows[0] as unknown as LayoutRow;
   if (version !== null && version > layoutVersion)
     throw new MillraceError(
       'store_layout',
@@ -64,8 +76,10 @@ export async function readLayout(
   const spaces = own === null ? [] : (own.spaces ?? [{ name: '*', width: own.width }]);
   return {
     version: version ?? layoutVersion,
+    generation: number,
+    key: generationKey(pipeline, number),
     spaces: spaces.map(({ name, width }, at) => {
-      const index = indexName(pipeline, at);
+      const index = indexName(pipeline, number, at);
       return { name, width, column: vectorColumn(at), index, indexed: indexes.includes(index) };
     }),
   };
@@ -73,26 +87,34 @@ export async function readLayout(
 
 interface LayoutRow {
   readonly version: number | null;
+  readonly number: number;
   readonly own: { readonly width: number; readonly spaces?: readonly SpaceLayout[] | null } | null;
   readonly indexes: readonly string[];
 }
 
-/** Makes the tables, brings those of an earlier layout up to date, or checks those that are there. */
+/** In the order of their columns. @throws MillraceError `store_layout` when a vector would not fit pgvector */
+export function orderedSpaces({ spaces }: StoreLayout): readonly SpaceLayout[] {
+  for (const { width } of spaces) checkWidth(width);
+  return spaces.map(({ name, width }) => ({ name, width })).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Makes the tables, brings those of an earlier layout up to date, or checks those that are there.
+ * @returns the number of the active generation, which has these spaces
+ */
 export async function prepareLayout(
   connection: SqlConnection,
   names: TableNames,
   pipeline: string,
   layout: StoreLayout,
-): Promise<void> {
-  const spaces = layout.spaces
-    .map(({ name, width }) => ({ name, width }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { width } of spaces) checkWidth(width);
+): Promise<number> {
+  const spaces = orderedSpaces(layout);
   await connection.create();
-  const before = await readLayout(connection, names, pipeline);
-  if (before?.version === layoutVersion && sameSpaces(before.spaces, spaces)) return;
+  const before = await readLayout(connection, names, pipeline, 'active');
+  if (before?.version === layoutVersion && sameSpaces(before.spaces, spaces)) return before.generation;
   // Tables are made all at once, so where one is there is nothing to make but the pipeline's own row and columns.
   if (before === undefined) await checkPgvector(connection);
+  const key = before?.key ?? pipeline;
   const steps = [
     ...(before === undefined ? schemaStatements(names) : []),
     ...(before !== undefined && before.version < layoutVersion ? migrationStatements(names) : []),
@@ -101,9 +123,9 @@ export async function prepareLayout(
       text: `insert into ${names.layout} (pipeline, version, width, spaces) values ($1, $2, $3, $4::json)
              on conflict (pipeline) do update set width = excluded.width, spaces = excluded.spaces
              where not exists (select from ${names.chunks} where pipeline = $1)`,
-      values: [pipeline, layoutVersion, spaces[0]!.width, JSON.stringify(spaces)],
+      values: [key, layoutVersion, spaces[0]!.width, JSON.stringify(spaces)],
     },
-    { text: `select spaces from ${names.layout} where pipeline = $1`, values: [pipeline] },
+    { text: `select spaces from ${names.layout} where pipeline = $1`, values: [key] },
   ];
   const found = ((await connection.transaction(steps)).at(-1)![0] as { spaces: SpaceLayout[] }).spaces;
   if (!sameSpaces(found, spaces))
@@ -116,6 +138,7 @@ export async function prepareLayout(
   for (const { index, indexed } of before?.spaces ?? [])
     if (indexed && !sameSpaces(before!.spaces, spaces))
       await connection.query(dropIndexSql(names, index, false));
+  return before?.generation ?? 1;
 }
 
 function checkWidth(width: number): void {

@@ -5,6 +5,10 @@ export interface TableNames {
   readonly ledger: string;
   readonly chunks: string;
   readonly artifacts: string;
+  /** What each generation has yet to take over. */
+  readonly behind: string;
+  /** The sequence that marks changes. */
+  readonly marks: string;
 }
 
 export function tableNames(schema: string): TableNames {
@@ -15,6 +19,8 @@ export function tableNames(schema: string): TableNames {
     ledger: `${quoted}.ledger`,
     chunks: `${quoted}.chunks`,
     artifacts: `${quoted}.artifacts`,
+    behind: `${quoted}.behind`,
+    marks: `${quoted}.marks`,
   };
 }
 

@@ -1,13 +1,39 @@
 import type { SqlStatement } from './connection.js';
-import type { TableNames } from './names.js';
+import { quoteText, type TableNames } from './names.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 2;
+export const layoutVersion = 3;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;
 
 export const takeTurns: SqlStatement = { text: `select pg_advisory_xact_lock(${advisoryKey})` };
+
+/**
+ * A row of the layout for each generation, by its key. That of the first is also the head of its pipeline: the number of
+ * the active one, those that follow it, the last number given. Writers lock the head, so that nothing of it changes while
+ * they write.
+ */
+export function generationStatements(names: TableNames): readonly string[] {
+  return [
+    `alter table ${names.layout}
+       add column if not exists active int not null default 1,
+       add column if not exists followers int[] not null default '{}',
+       add column if not exists generations int not null default 1,
+       add column if not exists paused_until timestamptz,
+       add column if not exists state text not null default 'active',
+       add column if not exists since timestamptz not null default now()`,
+    `create sequence if not exists ${names.marks}`,
+    `create table if not exists ${names.behind} (
+       pipeline text collate "C" not null,
+       generation int not null,
+       document_id text collate "C" not null,
+       mark bigint not null default nextval(${quoteText(names.marks)}),
+       claimed_until timestamptz not null default '-infinity',
+       primary key (pipeline, generation, document_id)
+     )`,
+  ];
+}
 
 /**
  * Statements that make what is missing. Ids and versions are compared byte by byte, hence the collation. Vectors stay
@@ -26,6 +52,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        width int not null,
        spaces json
      )`,
+    ...generationStatements(names),
     `create table if not exists ${names.ledger} (
        pipeline text collate "C" not null,
        document_id text collate "C" not null,
@@ -49,6 +76,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        tokens int not null,
        hash text not null,
        text text not null,
+       prefix text,
        metadata jsonb not null,
        embedding vector,
        primary key (pipeline, id)

@@ -1,20 +1,17 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
-import type { Sink } from '../../src/contracts/sink.js';
-import type { Store, StoreCount } from '../../src/contracts/store.js';
+import type { Store } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
-import { FirstWrites } from './first-write.js';
-import { prepareLayout, readLayout, type FoundSpace } from './layout.js';
-import { countUnnamedSql, ledgerEntry, listLedgerSql, listUnnamedSql, selectLedger } from './ledger.js';
+import { countDocuments } from './count.js';
+import { createSqlGenerations } from './generations.js';
+import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
-import { readRanges } from './read-ranges.js';
-import { searchChunks } from './search.js';
-import { searchTerms } from './search-terms.js';
+import { createSqlSearch } from './sql-search.js';
+import { createSqlSink } from './sql-sink.js';
 import { addTermsColumn } from './terms-column.js';
 import { tuneStore } from './tune.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
-import { writeDocuments } from './write.js';
 
 export interface SqlStoreOptions {
   readonly schema: string;
@@ -36,105 +33,39 @@ export function createSqlStore(
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
     throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
   const names = tableNames(schema);
-  const first = new FirstWrites();
-  let spaces: readonly FoundSpace[] | undefined;
+  const parts = { connection, names, pipeline, clock };
+  /** What this store was prepared for: its generation stays, and its spaces cannot change while there are chunks. */
+  let prepared: FoundLayout | undefined;
 
-  /** The spaces of a prepared pipeline. */
-  async function found(signal?: AbortSignal): Promise<readonly FoundSpace[] | undefined> {
-    const layout = await readLayout(connection, names, pipeline, signal);
-    return layout === undefined || layout.spaces.length === 0 ? undefined : layout.spaces;
-  }
+  const active = (signal?: AbortSignal) => readLayout(connection, names, pipeline, 'active', signal);
+  const ours = async (signal?: AbortSignal) => prepared ?? (await active(signal));
 
-  /** @throws MillraceError `store_layout` when it is not there */
-  function asked(there: readonly FoundSpace[], name: string): FoundSpace {
-    const space = named(there, name);
-    if (space !== undefined) return space;
-    throw new MillraceError(
-      'store_layout',
-      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(name)} in this store.`,
-      { hint: `It has ${there.map((one) => JSON.stringify(one.name)).join(', ')}.` },
-    );
-  }
-
-  /** They cannot change while there are chunks, so they are asked for once. */
-  async function writableSpaces(signal?: AbortSignal): Promise<readonly FoundSpace[]> {
-    spaces ??= await found(signal);
-    if (spaces !== undefined) return spaces;
-    throw new MillraceError(
-      'store_layout',
-      `Pipeline ${JSON.stringify(pipeline)} has no tables in this store.`,
-      {
-        hint: 'Prepare the store before the first write: `millrace run` does.',
-      },
-    );
-  }
-
-  const sink: Sink = {
-    ledger: async (ids, signal) => {
-      if (ids.length === 0 || (await found(signal)) === undefined) return new Map();
-      const rows = await connection.query(selectLedger(names, pipeline, ids), signal);
-      return new Map(rows.map(ledgerEntry).map((entry) => [entry.documentId, entry]));
-    },
-    heldChunks: async (space, ids, signal) => {
-      const column = ids.length === 0 ? undefined : named(await found(signal), space)?.column;
-      if (column === undefined) return new Set();
-      const text = `select id from ${names.chunks}
-                    where pipeline = $1 and id = any($2::uuid[]) and ${column} is not null`;
-      const rows = await connection.query({ text, values: [pipeline, ids] }, signal);
-      return new Set(rows.map((row) => row['id'] as string));
-    },
-    write: async (writes, signal) => {
-      if (writes.length === 0) return [];
-      return writeDocuments(
-        { connection, names, pipeline, clock, first },
-        await writableSpaces(signal),
-        writes,
-        signal,
-      );
-    },
-    countUnnamed: async (scope) => {
-      if ((await found()) === undefined) return { stored: 0, unnamed: 0 };
-      const rows = await connection.query(countUnnamedSql(names, pipeline, scope));
-      return rows[0] as { stored: number; unnamed: number };
-    },
-    listUnnamed: async (scope, after, limit) => {
-      if ((await found()) === undefined) return [];
-      const rows = await connection.query(listUnnamedSql(names, pipeline, scope, after, limit));
-      return rows.map((row) => row['document_id'] as string);
-    },
-    listLedger: async (source, after, limit) => {
-      if ((await found()) === undefined) return [];
-      const rows = await connection.query(listLedgerSql(names, pipeline, source, after, limit));
-      return rows.map(ledgerEntry);
-    },
+  const tuning = {
+    index: index === 'auto' ? autoIndex : index,
+    concurrently: shared,
+    vacuum: !shared,
+  };
+  const tune = async (there: FoundLayout | undefined, signal?: AbortSignal) => {
+    if (there !== undefined && there.spaces.length > 0)
+      await tuneStore(connection, names, there.key, there.spaces, tuning, signal);
   };
 
   return {
-    sink,
-    search: {
-      searchTerms: async ({ spaces: some, ...query }, signal) => {
-        const there = await found(signal);
-        if (there === undefined) return [];
-        const within = some === undefined ? there : some.map((name) => asked(there, name));
-        return searchTerms(connection, names, pipeline, within, query, signal);
-      },
-      chunks: async (ranges, signal) =>
-        (await found(signal)) === undefined
-          ? ranges.map(() => [])
-          : readRanges(connection, names, pipeline, ranges, signal),
-      search: async (query, signal) => {
-        const there = await found(signal);
-        if (there === undefined) return [];
-        const space = asked(there, query.space);
-        return searchChunks(connection, names, pipeline, space, query, signal);
-      },
-    },
-    artifacts: sqlArtifacts(connection, names, pipeline),
+    sink: createSqlSink({ ...parts, role: 'active', locate: ours }),
+    search: createSqlSearch({ ...parts, locate: active }),
+    artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
+    memory: sqlArtifacts(connection, names, async () => pipeline),
+    generations: createSqlGenerations({
+      ...parts,
+      tune,
+      concurrently: shared,
+      check: (layout) => layout.spaces.forEach(({ width }) => checkIndexRule(index, width)),
+    }),
     prepare: async (layout) => {
       for (const { width } of layout.spaces) checkIndexRule(index, width);
-      await prepareLayout(connection, names, pipeline, layout);
+      const generation = await prepareLayout(connection, names, pipeline, layout);
       if (layout.terms) await addTermsColumn(connection, names);
-      spaces = undefined;
+      prepared = await readLayout(connection, names, pipeline, generation);
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))
           notify({
@@ -143,24 +74,16 @@ export function createSqlStore(
             message: `Vectors of ${width} components are too wide for pgvector's index; every search reads all chunks.`,
           });
     },
+    // What was found at the start knows nothing of an index that was built since.
     tune: async (signal) => {
-      const there = await found(signal);
-      if (there === undefined) return;
-      const rule = index === 'auto' ? autoIndex : index;
-      const options = { index: rule, concurrently: shared, vacuum: !shared };
-      await tuneStore(connection, names, pipeline, there, options, signal);
+      const there = await readLayout(connection, names, pipeline, prepared?.generation ?? 'active', signal);
+      await tune(there, signal);
     },
     count: async () => {
-      if ((await found()) === undefined) return { documents: 0, chunks: 0 };
-      const text = `select (select count(*)::int from ${names.ledger} where pipeline = $1 and state = 'stored') as documents,
-                           (select count(*)::int from ${names.chunks} where pipeline = $1) as chunks`;
-      const rows = await connection.query({ text, values: [pipeline] });
-      return rows[0] as unknown as StoreCount;
+      const there = await ours();
+      if (there === undefined || there.spaces.length === 0) return { documents: 0, chunks: 0 };
+      return countDocuments(connection, names, there.key);
     },
     close: () => connection.close(),
   };
-}
-
-function named(spaces: readonly FoundSpace[] | undefined, name: string): FoundSpace | undefined {
-  return spaces?.find((space) => space.name === name);
 }

@@ -31,7 +31,7 @@ export function stageFor(spaces: number, terms: boolean): Stage {
     if to_regclass('${table}') is null then
       create temp table ${name} (
         write int, id uuid, ordinal int, "start" int, "end" int, tokens int,
-        hash text, text text, metadata jsonb, ${[...columns.map((column) => `${column} vector`), ...more.map((column) => `${column} sparsevec`)].join(', ')}
+        hash text, text text, prefix text, metadata jsonb, ${[...columns.map((column) => `${column} vector`), ...more.map((column) => `${column} sparsevec`)].join(', ')}
       ) on commit delete rows;
       alter table ${name} ${[...columns, ...more].map((column) => `alter column ${column} set storage main`).join(', ')},
         set (toast_tuple_target = 8160);

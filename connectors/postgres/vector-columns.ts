@@ -1,6 +1,6 @@
 import type { SqlStatement } from './connection.js';
 import type { TableNames } from './names.js';
-import { layoutVersion, takeTurns } from './schema-sql.js';
+import { takeTurns } from './schema-sql.js';
 
 /** The column of a pipeline's space by its place: pipelines share the table, and with it the columns. */
 export function vectorColumn(space: number): string {
@@ -16,19 +16,5 @@ export function columnStatements(names: TableNames, spaces: number): readonly Sq
       { text: `alter table ${names.chunks} add column if not exists ${column} vector` },
       { text: `alter table ${names.chunks} alter column ${column} set storage main` },
     ]),
-  ];
-}
-
-/** From layout 1, whose chunks all had a vector in the one space that a pipeline had. */
-export function migrationStatements(names: TableNames): readonly SqlStatement[] {
-  return [
-    takeTurns,
-    { text: `alter table ${names.layout} add column if not exists spaces json` },
-    { text: `alter table ${names.chunks} alter column embedding drop not null` },
-    {
-      text: `update ${names.layout} set version = $1,
-               spaces = coalesce(spaces, json_build_array(json_build_object('name', '*', 'width', width)))`,
-      values: [layoutVersion],
-    },
   ];
 }

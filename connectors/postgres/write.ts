@@ -7,6 +7,7 @@ import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
 import { encodeChunks, numberField } from './encode.js';
 import { fenceSteps, type FenceRow } from './fence-sql.js';
+import { whyNotWritable, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
 import { vectorFault } from '../../src/elements/vector-fault.js';
@@ -14,7 +15,7 @@ import { vectorFault } from '../../src/elements/vector-fault.js';
 export interface Writer {
   readonly connection: SqlConnection;
   readonly names: TableNames;
-  readonly pipeline: string;
+  readonly target: WriteTarget;
   readonly clock: Clock;
   readonly first: FirstWrites;
 }
@@ -22,6 +23,8 @@ export interface Writer {
 /** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
 const maxIdBytes = 2000;
 const conflictTries = 6;
+/** Between two tries of a writer that is paused. */
+const pauseMs = 25;
 
 /** Writes documents through the fence. @see Sink.write; @param spaces of the pipeline, in the order of their columns */
 export async function writeDocuments(
@@ -48,7 +51,7 @@ export async function writeDocuments(
     try {
       const group = indices.map((index) => writes[index]!);
       const outcome = await retryConflicts(writer.clock, signal, () =>
-        writeTogether(writer, spaces, group, signal),
+        whenWritable(writer, signal, () => writeTogether(writer, spaces, group, signal)),
       );
       indices.forEach((index, at) => (results[index] = outcome[at]));
     } catch (error) {
@@ -64,16 +67,17 @@ export async function writeDocuments(
   }
 }
 
+/** @returns undefined when the generation may not be written now */
 async function writeTogether(
-  { connection, names, pipeline, first }: Writer,
+  { connection, names, target, first }: Writer,
   spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
-): Promise<WriteResult[]> {
+): Promise<WriteResult[] | undefined> {
   const stage = stageFor(spaces.length, writes.some(hasTerms));
   const spaceNames = spaces.map(({ name }) => name);
   if (first.try(writes)) {
-    const steps = firstWriteSteps(names, pipeline, spaceNames, stage, writes);
+    const steps = firstWriteSteps(names, target, spaceNames, stage, writes);
     const worked = (await connection.transaction(steps, signal)).length === steps.length;
     first.tell(worked);
     if (worked) return writes.map(() => ({ kind: 'done', clearedFailure: false }));
@@ -85,8 +89,10 @@ async function writeTogether(
     staged.length === 0
       ? []
       : [{ copy: stage.target, data: encodeChunks(staged, spaceNames, stage.more.length > 0) }];
-  const steps = [stage.make, ...copy, ...fenceSteps(names, pipeline, spaces, stage, writes)];
-  const rows = (await connection.transaction(steps, signal)).at(-1) as unknown as FenceRow[];
+  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes)];
+  const done = await connection.transaction(steps, signal);
+  if (done.length < steps.length) return undefined;
+  const rows = done.at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
   return results;
@@ -157,6 +163,31 @@ function refused({ documentId }: DocumentWrite, fault: string): WriteResult {
     `Document ${JSON.stringify(documentId.slice(0, 200))} cannot be stored: ${fault}.`,
   );
   return { kind: 'refused', error };
+}
+
+/** Waits while writers are paused. @throws MillraceError `generation_moved` when another generation is the one to write */
+async function whenWritable<T>(
+  { connection, names, target, clock }: Writer,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T | undefined>,
+): Promise<T> {
+  for (;;) {
+    const result = await work();
+    if (result !== undefined) return result;
+    const why = await whyNotWritable(connection, names, target, signal);
+    if (why !== 'paused') throw moved(target, why.active);
+    await clock.sleep(pauseMs, signal);
+  }
+}
+
+function moved({ pipeline, generation, role }: WriteTarget, active: number | undefined): MillraceError {
+  return new MillraceError(
+    'generation_moved',
+    role === 'active'
+      ? `Pipeline ${JSON.stringify(pipeline)} is kept in generation ${active ?? 'none'} now, no longer in ${generation}.`
+      : `Generation ${generation} of pipeline ${JSON.stringify(pipeline)} is not beside the active one any more.`,
+    { hint: 'Start again with the configuration that the active generation was filled by.' },
+  );
 }
 
 async function retryConflicts<T>(

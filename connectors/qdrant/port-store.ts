@@ -110,6 +110,7 @@ export function createPortStore(
       },
     },
     artifacts,
+    memory: artifacts,
     prepare: async (layout) => {
       await checkServer(port);
       await prepareArtifacts(port, names, clock);

@@ -3,6 +3,8 @@ import type { Metadata } from '../elements/metadata.js';
 import type { Terms } from '../elements/terms.js';
 
 export interface SearchQuery {
+  /** Number of the generation whose space is meant: once another one is active the search is refused with `generation_moved`. */
+  readonly generation?: number;
   /** Name of the space whose vectors are compared. */
   readonly space: string;
   /** As wide as the vectors of the space. */

@@ -1,13 +1,23 @@
 import type { Artifacts } from './artifacts.js';
 import type { ChunkSearch } from './chunk-search.js';
 import type { ConnectorContext } from './context.js';
+import type { Generations } from './generations.js';
 import type { Sink } from './sink.js';
 
 /** A place that holds chunks, vectors, the ledger and the artifacts of a pipeline together. */
 export interface Store {
+  /**
+   * Writes to the generation that was active when the store was prepared. @throws MillraceError `generation_moved` from
+   * `write` once another one is
+   */
   readonly sink: Sink;
   readonly search: ChunkSearch;
+  /** Of the generation that was active when the store was prepared, or is active now. */
   readonly artifacts: Artifacts;
+  /** What the sources of the pipeline remember, whatever the generation. */
+  readonly memory: Artifacts;
+  /** Absent where the store has only one. */
+  readonly generations?: Generations;
   /**
    * Makes the tables, or checks those that are there; all or nothing, and safe when several processes do it at once.
    * Called once before the first write; readers need not call it.

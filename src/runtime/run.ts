@@ -146,7 +146,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       chain,
       sink: store.sink,
       state: sourceState({
-        artifacts: store.artifacts,
+        artifacts: store.memory,
         source: source.name,
         clock,
         signal: stop.draining,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../../src/contracts/store.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
+import { generationsSuite } from '../../suites/generations-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { termsSuite } from '../../suites/terms-suite.js';
@@ -26,4 +27,5 @@ const openHarness: OpenHarness = async () => {
 };
 
 storeSuite('PGlite', openHarness);
+generationsSuite('PGlite', openHarness);
 termsSuite('PGlite', openHarness);

@@ -2,6 +2,7 @@ import type { Store } from '../../../src/contracts/store.js';
 import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
+import { generationsSuite } from '../../suites/generations-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { termsSuite } from '../../suites/terms-suite.js';
@@ -25,4 +26,5 @@ const openHarness: OpenHarness = async () => {
 };
 
 storeSuite('Postgres', openHarness);
+generationsSuite('Postgres', openHarness);
 termsSuite('Postgres', openHarness);

@@ -1,0 +1,23 @@
+import type { SqlStatement } from './connection.js';
+import type { TableNames } from './names.js';
+import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js';
+
+/**
+ * From layout 1, whose chunks all had a vector in the one space that a pipeline had, and layout 2, whose pipelines had
+ * one generation. What stood before the text of a chunk when it was embedded was not kept by them.
+ */
+export function migrationStatements(names: TableNames): readonly SqlStatement[] {
+  return [
+    takeTurns,
+    { text: `alter table ${names.layout} add column if not exists spaces json` },
+    {
+      text: `alter table ${names.chunks} alter column embedding drop not null, add column if not exists prefix text`,
+    },
+    ...generationStatements(names).map((text) => ({ text })),
+    {
+      text: `update ${names.layout} set version = $1,
+               spaces = coalesce(spaces, json_build_array(json_build_object('name', '*', 'width', width)))`,
+      values: [layoutVersion],
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { ChunkSearch } from '../../src/contracts/chunk-search.js';
+import type { SqlConnection } from './connection.js';
+import type { FoundLayout, FoundSpace } from './layout.js';
+import type { TableNames } from './names.js';
+import { readRanges } from './read-ranges.js';
+import { searchChunks } from './search.js';
+import { searchTerms } from './search-terms.js';
+import { namedSpace } from './sql-sink.js';
+
+export interface SqlSearchParts {
+  readonly connection: SqlConnection;
+  readonly names: TableNames;
+  readonly pipeline: string;
+  /** The generation that is searched, looked up for each search. */
+  locate(signal?: AbortSignal): Promise<FoundLayout | undefined>;
+}
+
+export function createSqlSearch({ connection, names, pipeline, locate }: SqlSearchParts): ChunkSearch {
+  /** @throws MillraceError `store_layout` when it is not there */
+  function asked(spaces: readonly FoundSpace[], name: string): FoundSpace {
+    const space = namedSpace(spaces, name);
+    if (space !== undefined) return space;
+    throw new MillraceError(
+      'store_layout',
+      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(name)} in this store.`,
+      { hint: `It has ${spaces.map((one) => JSON.stringify(one.name)).join(', ')}.` },
+    );
+  }
+
+  return {
+    searchTerms: async ({ spaces: some, ...query }, signal) => {
+      const found = await locate(signal);
+      if (found === undefined || found.spaces.length === 0) return [];
+      const within = some === undefined ? found.spaces : some.map((name) => asked(found.spaces, name));
+      return searchTerms(connection, names, found.key, within, query, signal);
+    },
+    chunks: async (ranges, signal) => {
+      const found = await locate(signal);
+      if (found === undefined || found.spaces.length === 0) return ranges.map(() => []);
+      return readRanges(connection, names, found.key, ranges, signal);
+    },
+    search: async (query, signal) => {
+      const found = await locate(signal);
+      if (found === undefined || found.spaces.length === 0) return [];
+      const { generation, key, spaces } = found;
+      if (query.generation !== undefined && query.generation !== generation)
+        throw new MillraceError(
+          'generation_moved',
+          `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${query.generation}.`,
+          { hint: 'Ask again with the models of that generation.' },
+        );
+      return searchChunks(connection, names, key, asked(spaces, query.space), query, signal);
+    },
+  };
+}
