@@ -10,10 +10,10 @@ import type { Retriever, RetrieveOptions } from '../retrieval/retriever.js';
 export type LangChainOptions = Omit<RetrieveOptions, 'k' | 'filter' | 'signal'>;
 
 /** Where a document of LangChain's comes from: `metadata.millrace`. The rest of the metadata is the chunk's. */
-export interface LangChainOrigin extends Pick<
+export type LangChainOrigin = Pick<
   Hit,
   'documentId' | 'ordinal' | 'start' | 'end' | 'score' | 'scoreKind' | 'mode'
-> {}
+>;
 
 /**
  * A vector store of LangChain.js over a retriever, which stays the caller's to close. Each hit is a document with the id
