@@ -46,7 +46,7 @@ test('importing the package loads no driver and no model runtime', async () => {
   );
   expect([...packages].sort()).toEqual(['yaml', 'zod']);
   expect(
-    resolved.filter((url) => /connectors\/(postgres|files)\/(?!(\w+\/)?(connector|config)\.js)/.test(url)),
+    resolved.filter((url) => /connectors\/(postgres|files)\/(?!connector|(cdc\/)?config)/.test(url)),
   ).toEqual([]);
 });
 
