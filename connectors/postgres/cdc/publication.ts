@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/errors/millrace-error.js';
-import { sqlStateOf } from './source-error.js';
+import { sqlStateOf } from './sql-state.js';
 import type { SqlSession } from './sql-session.js';
 import type { Table } from './table.js';
 

@@ -12,8 +12,8 @@ import type { SourceMemory } from './memory.js';
 import { ensurePublication, quoteTable } from './publication.js';
 import type { Relation } from './relation.js';
 import { Replication } from './replication.js';
-import { checkFamilies, mappedColumns, mappingDigest, planRow, type RowPlan } from './row-plan.js';
-import { slotBusy, sqlStateOf } from './source-error.js';
+import { checkFamilies, mappedColumns, mappingDigest, planAll, planRow, type RowPlan } from './row-plan.js';
+import { slotBusy, sqlStateOf } from './sql-state.js';
 import { openSqlSession, type SqlSession } from './sql-session.js';
 import { Standby } from './standby.js';
 import { identityMissing, inspectTable, type Table } from './table.js';
@@ -62,9 +62,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const stop = () => void close();
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const sql = await openSqlSession(config.url, names.application, connector.clock);
+    const sql = await openSqlSession(config, names.application, connector.clock);
     closers.push(() => sql.close());
-    const replication = await Replication.open(config.url, names.application, connector.clock);
+    const replication = await Replication.open(config, names.application, connector.clock);
     closers.push(() => replication.close());
     context.signal.throwIfAborted();
     return await begin(options, sql, replication, end, close);
@@ -154,16 +154,6 @@ async function begin(
     };
     return session;
   }
-}
-
-/** Rows of these tables as they are now. */
-export async function planAll(tables: readonly Table[], catalog: TypeCatalog): Promise<RowPlan[]> {
-  const plans: RowPlan[] = [];
-  for (const table of tables)
-    plans.push(
-      planRow(table, table.columns, await catalog.types(table.columns.map(({ type }) => type)), 'now'),
-    );
-  return plans;
 }
 
 function wantedOf(tables: readonly Table[]) {

@@ -13,6 +13,7 @@ import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { versionOf, type Version } from '../../../src/elements/version.js';
 import type { Assembled } from './assembly.js';
 import type { Slice } from './backfill.js';
+import { auditRows } from './audit-rows.js';
 import { ownName, type CdcConfig } from './config.js';
 import type { Progress } from './confirmations.js';
 import { describeSource } from './describe-source.js';
@@ -30,7 +31,6 @@ const againMs = [200, 500, 1_000, 2_000, 5_000];
 const idleMs = 1_000;
 const pollMs = 100;
 const endMs = 1_000;
-const bytesAtOnce = 4 << 20;
 /** Since when somebody may want to know that the reading of rows waits for other transactions. */
 const patienceMs = 10_000;
 
@@ -48,6 +48,7 @@ export const openPostgresSource: SourceFactory<CdcConfig> = async (config, conte
     name,
     endless: true,
     probe: async () => describeSource(config, names, context.clock),
+    audit: (audit) => auditRows({ config, application: names.application, clock: context.clock }, audit),
     deliveries: (source) => new Reading({ config, names, connector: context, context: source }).deliveries(),
   } satisfies Source;
 };
@@ -156,12 +157,8 @@ class Reading {
   async #slice(session: Session): Promise<ElementsDelivery | undefined> {
     const { reading, point } = session.backfill!;
     const { maxItemBytes } = this.#context;
-    const rows = Math.max(1, this.#options.config.batch);
-    const slice: Slice | undefined = await reading.next(session.sql, {
-      rows,
-      bytes: bytesAtOnce,
-      maxItemBytes,
-    });
+    const rows = this.#options.config.batch;
+    const slice: Slice | undefined = await reading.next(session.sql, { rows, maxItemBytes });
     if (slice === undefined) return undefined;
     const part = reading.handOver(slice);
     const version = versionOf(session.epoch, point);
@@ -209,7 +206,7 @@ class Reading {
     if (!(error instanceof MillraceError) || error.code !== 'source_behind') return;
     if (config.lag.action !== 'drop') return;
     await session?.close();
-    await dropSlotOnceFree(config.url, names, connector.clock, context.signal);
+    await dropSlotOnceFree(config, names, connector.clock, context.signal);
   }
 
   /**
@@ -223,10 +220,10 @@ class Reading {
     const began = clock.now();
     return async () => {
       if (seen) return true;
+      // A transaction of our own: every one that has written to the log by now is older.
+      horizon ??= BigInt((await sql.rows('select pg_current_xact_id()'))[0]![0]!);
       const [row] = await sql.rows('select pg_current_snapshot()');
-      const { xmin, xmax } = parseSnapshot(row![0]!);
-      horizon ??= xmax;
-      seen = xmin >= horizon;
+      seen = parseSnapshot(row![0]!).xmin > horizon;
       if (!seen && !told && clock.now() - began > patienceMs) {
         told = true;
         notify({
