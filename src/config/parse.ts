@@ -27,7 +27,7 @@ export function parsePipeline(
   const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
   const problems = chainProblems(chain);
   if (problems.length > 0) throw unusable(origin, problems);
-  const steps = chainSpec(chain);
+  const steps = chainSpec(chain, connectors);
   const updates = refresh && { ...refresh, watch: [refresh.watch].flat() };
   const strangers = updates === undefined ? [] : refreshProblems(updates, steps);
   if (strangers.length > 0) throw unusable(origin, strangers);

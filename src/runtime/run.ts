@@ -22,7 +22,9 @@ import { openPool } from './open-model.js';
 import { openModels } from './open-models.js';
 import { checkTerms } from './check-terms.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
+import { openLookups, wireLookup } from './open-lookups.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
+import { rereadEvery } from './reread-every.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
@@ -78,11 +80,13 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
+    const rereadEveryMs = options.source === undefined ? rereadEvery(spec, source) : undefined;
     const watch = options.watch ?? source.endless ?? false;
     const pool = openPool(spec, context);
     const models = openModels({ spec, pool, context, stop });
     const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
     const inferModels = await openInferModels(spec, (model) => models.handler(model));
+    const lookups = await openLookups(spec, context, stop.aborting);
     const plan = planEmbedding(spec, embeddings, report);
     const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
     const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
@@ -99,9 +103,10 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
         inPlace ? [] : [{ concurrency, items: batching.texts }],
       ),
-      ...spec.documentSteps.flatMap(({ enrich }) =>
-        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
-      ),
+      ...spec.documentSteps.flatMap(({ enrich, lookup }) => {
+        const step = enrich ?? lookup;
+        return step === undefined ? [] : [{ concurrency: step.concurrency, items: step.batchSize }];
+      }),
       ...[...inferModels.values()].flatMap((handlers) =>
         [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
       ),
@@ -124,8 +129,9 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       onFree: (lane) => report({ type: 'lane-free', lane }),
     });
     const chain: Chain = {
-      enrich: spec.documentSteps.map(({ enrich, infer }) => {
-        if (infer === undefined)
+      enrich: spec.documentSteps.map(({ enrich, infer, lookup }) => {
+        if (lookup !== undefined) return wireLookup(lookup, lookups, context, signal);
+        if (enrich !== undefined)
           return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
         const step = wireInfer(infer, inferModels, shares, context, signal);
         return createInferDocuments({ name: infer.name, to: infer.to, step });
@@ -156,6 +162,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       admission,
       limits,
       watch,
+      rereadEveryMs,
       allowMassDeletion,
       clock,
       stop,
