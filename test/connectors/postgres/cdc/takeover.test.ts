@@ -45,6 +45,8 @@ test('a reader that gives no sign of life is cut off, and what it settles later 
   };
   const first = follow(await openTable(server, 'stale'), ledger, { state });
   await first.caughtUp();
+  const memory = async () => (await ledger.state.read()) as { readonly backfill: object | null };
+  await expect.poll(async () => (await memory()).backfill, { timeout: 5_000 }).toBe(null);
   await server.sql("insert into stale values (2, 'two')");
   const late = await first.elements();
   cutOff = true;
