@@ -3,6 +3,7 @@ import type { Source, SourceState } from '../src/contracts/source.js';
 import { Admission } from '../src/flow/admission.js';
 import { Stop } from '../src/flow/stop.js';
 import { systemClock } from '../src/flow/system-clock.js';
+import { UnderWay } from '../src/flow/under-way.js';
 import type { Chain } from '../src/pipeline/document-task.js';
 import type { Route } from '../src/pipeline/route.js';
 import { runLoop } from '../src/runtime/run-loop.js';
@@ -53,6 +54,7 @@ export async function drainInto(source: Source, state: SourceState): Promise<num
     failed: noFailures,
     state,
     admission: new Admission(limits),
+    underWay: new UnderWay(systemClock),
     limits,
     watch: false,
     rereadEveryMs: undefined,
