@@ -25,6 +25,7 @@ export function parsePipeline(
   const result = schema.safeParse(input);
   if (!result.success) throw unusable(origin, explainIssues(result.error.issues, schema, input));
   const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
+  const { keep: keepMs, ...generations } = result.data.generations;
   const problems = chainProblems(chain);
   if (problems.length > 0) throw unusable(origin, problems);
   const steps = chainSpec(chain);
@@ -40,6 +41,7 @@ export function parsePipeline(
     limits,
     models: modelsSpec(models, baseFolder, cacheFolder),
     refresh: updates && { ...updates, events: updates.events && connectorSpec(updates.events) },
+    generations: { ...generations, keepMs },
     workers,
     stopDeadlineMs,
     baseFolder,

@@ -5,6 +5,7 @@ import type { EnrichBatch } from '../contracts/document-transform.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
+import { generationsSchema } from './generations-schema.js';
 import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
@@ -154,6 +155,9 @@ export function pipelineSchema(connectors: Connectors) {
       .describe(
         'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
       ),
+    generations: generationsSchema
+      .prefault({})
+      .describe('What happens when the model changes. For the stores pglite and postgres.'),
     ...processSettings,
   });
 }

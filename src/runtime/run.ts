@@ -1,28 +1,20 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import { Admission } from '../flow/admission.js';
-import { LaneShares } from '../flow/lane-shares.js';
 import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report, RunSummary } from '../observability/events.js';
-import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.js';
-import type { Chain } from '../pipeline/document-task.js';
-import { planEmbedding } from '../pipeline/plan-embedding.js';
+import { agreeOnChain } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
-import { createEnrich } from '../transforms/enrich.js';
-import { createInferDocuments } from '../transforms/infer/infer-documents.js';
-import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
+import { adoptChain } from './generations/adopt-chain.js';
+import { dropRetired } from './generations/drop-retired.js';
 import { keepRetention } from './keep-retention.js';
-import { defaultRoom } from './default-room.js';
-import { openPool } from './open-model.js';
-import { openModels } from './open-models.js';
 import { checkTerms } from './check-terms.js';
+import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
-import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
@@ -79,13 +71,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
     const watch = options.watch ?? source.endless ?? false;
-    const pool = openPool(spec, context);
-    const models = openModels({ spec, pool, context, stop });
-    const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
-    const inferModels = await openInferModels(spec, (model) => models.handler(model));
-    const plan = planEmbedding(spec, embeddings, report);
-    const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
-    const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
+    const opened = await openChain(spec, context, stop);
+    const { artifact, spaces, models } = opened;
+    const wired = wireChain(spec, opened, context, stop);
+    const { chain, admission, limits } = wired;
+    await patientStart(() => adoptChain({ spec, store, opened, wired, context, stop }));
     await patientStart(async () => {
       await store.prepare({ spaces, terms: spec.sparse !== undefined });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
@@ -93,52 +83,17 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
 
     releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
-    const signal = stop.aborting;
-    const room = defaultRoom(pool.size, [
-      // What is embedded where it is chunked is bounded by its text alone.
-      ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
-        inPlace ? [] : [{ concurrency, items: batching.texts }],
-      ),
-      ...spec.documentSteps.flatMap(({ enrich }) =>
-        enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
-      ),
-      ...[...inferModels.values()].flatMap((handlers) =>
-        [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
-      ),
-    ]);
-    const limits = {
-      ...spec.limits,
-      elements: spec.limits.elements ?? room.elements,
-      bytes: spec.limits.bytes ?? room.bytes,
-    };
-    const admission = new Admission(limits);
-    const ended = new AbortController();
-    releasers.push(() => ended.abort());
-    const shares = new LaneShares({
-      limits,
-      admission,
-      groups: [embedLanes(spec), ...inferSteps(spec).map(inferLanes)],
-      clock,
-      signal: ended.signal,
-      onStall: (lane, documents) => report({ type: 'lane-full', lane, documents }),
-      onFree: (lane) => report({ type: 'lane-free', lane }),
-    });
-    const chain: Chain = {
-      enrich: spec.documentSteps.map(({ enrich, infer }) => {
-        if (infer === undefined)
-          return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
-        const step = wireInfer(infer, inferModels, shares, context, signal);
-        return createInferDocuments({ name: infer.name, to: infer.to, step });
-      }),
-      route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
-      keepsTerms: spec.sparse !== undefined,
-      digest: chainDigest(artifact),
-    };
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
         stop,
-        retry(() => store.tune(stop.draining), { clock, signal: stop.draining }),
+        retry(
+          async () => {
+            await store.tune(stop.draining);
+            await dropRetired(store, spec.generations.keepMs, clock, stop.draining);
+          },
+          { clock, signal: stop.draining },
+        ),
       );
     const summary = await runLoop({
       pipeline: spec.name,
