@@ -4,8 +4,11 @@ import type { Benchmark, Figure } from './figure.js';
 import { median } from './median.js';
 import type { PipelineSide, SideResult } from './pipeline-side.js';
 
-/** UTF-16 code units of one round: some seconds, so that the time in which V8 compiles the code does not decide. */
-const units = 160_000_000;
+/**
+ * UTF-16 code units of one round: half a minute on two cores. V8 takes one to two seconds of processor time to compile a
+ * run, and one to compile the bare side, however long they go on.
+ */
+const units = 400_000_000;
 const rounds = 5;
 /** Texts of a batch of the bare handler that are tried; the fastest is taken. */
 const batchSizes = [64, 256, 1024];

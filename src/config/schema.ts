@@ -46,7 +46,7 @@ const limitsSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('Bytes of text under way at once. Default: 4 MB a worker, at least 8 MB.'),
+    .describe('Bytes of text under way at once. Default: 2 MB a worker, at least 4 MB.'),
   maxItemBytes: z
     .int()
     .min(1)

@@ -1,13 +1,14 @@
 import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
 import { textHash } from '../elements/hash.js';
-import { chunkId } from '../elements/ids.js';
+import { chunkIds } from '../elements/ids.js';
 import type { Passage } from '../transforms/chunk/passage.js';
 
 const none: readonly string[] = [];
 
 /** Names the passages of a document: ids, hashes, ordinals and metadata. */
 export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
+  const idOf = chunkIds(pipeline, document.id);
   const seen = new Map<string, number>();
   let under = none;
   let metadata = document.metadata;
@@ -23,7 +24,7 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
     const occurrence = seen.get(hash) ?? 0;
     seen.set(hash, occurrence + 1);
     return {
-      id: chunkId(pipeline, document.id, hash, occurrence),
+      id: idOf(hash, occurrence),
       documentId: document.id,
       ordinal,
       start,

@@ -14,7 +14,7 @@ const mostForTakers = 2_000;
  * How much may be under way at once where the configuration does not say: enough that no worker and no batch ever waits
  * for the source. More only waits, and what waits outlives the young generation: it costs memory and collection.
  *
- * Bytes: 4 MB a worker, at least 8 MB; a worker has some 1 MB of text before it (see `unitsAWorker`), and look-ups and
+ * Bytes: 2 MB a worker, at least 4 MB; a worker has some 1 MB of text before it (see `unitsAWorker`), and look-ups and
  * writes go on meanwhile. Elements: 256 a worker, at least 512, and two rounds of batches of each taker up to 2,000.
  */
 export function defaultRoom(workers: number, takers: readonly BatchTaker[]): AdmissionLimits {
@@ -22,6 +22,6 @@ export function defaultRoom(workers: number, takers: readonly BatchTaker[]): Adm
   const atLeast = Math.max(2, workers);
   return {
     elements: Math.max(atLeast * 256, Math.min(rounds, mostForTakers)),
-    bytes: atLeast * 4 * 1024 * 1024,
+    bytes: atLeast * 2 * 1024 * 1024,
   };
 }

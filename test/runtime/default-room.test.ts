@@ -4,8 +4,8 @@ import { defaultRoom } from '../../src/runtime/default-room.js';
 const megabyte = 1024 * 1024;
 
 test('room grows with the workers', () => {
-  expect(defaultRoom(1, [])).toEqual({ elements: 512, bytes: 8 * megabyte });
-  expect(defaultRoom(16, [])).toEqual({ elements: 4_096, bytes: 64 * megabyte });
+  expect(defaultRoom(1, [])).toEqual({ elements: 512, bytes: 4 * megabyte });
+  expect(defaultRoom(16, [])).toEqual({ elements: 4_096, bytes: 32 * megabyte });
 });
 
 test('two rounds of batches of everything that takes batches fit in, up to 2,000 documents', () => {

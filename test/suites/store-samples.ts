@@ -10,7 +10,7 @@ import type { SearchHit } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
 import { readFilter } from '../../src/elements/filter/read-filter.js';
 import { textHash } from '../../src/elements/hash.js';
-import { chunkId } from '../../src/elements/ids.js';
+import { chunkIds } from '../../src/elements/ids.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { versionOf, type Version } from '../../src/elements/version.js';
 
@@ -69,7 +69,7 @@ export function chunksFor(
     const occurrence = texts.slice(0, ordinal).filter((earlier) => earlier === text).length;
     const end = start + text.length;
     const chunk = {
-      id: chunkId('suite', documentId, textHash(text), occurrence),
+      id: chunkIds('suite', documentId)(textHash(text), occurrence),
       documentId,
       ordinal,
       start,
