@@ -21,7 +21,7 @@ const order = [
 const rank = new Map(order.flatMap((rooms, at) => rooms.map((room) => [room, at] as const)));
 const connectorsMaySee = new Set(['errors', 'elements', 'contracts']);
 const mayBeNamedByConnectors =
-  /^(node:|zod$|pg$|pgvector|pg-copy-streams|ioredis$|@electric-sql\/|picomatch$|@qdrant\/js-client-rest$)/;
+  /^(node:|zod$|pg$|pgvector|pg-copy-streams|postgres-array$|ioredis$|@electric-sql\/|picomatch$|@qdrant\/js-client-rest$)/;
 
 interface Import {
   readonly from: string;

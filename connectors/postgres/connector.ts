@@ -1,4 +1,5 @@
 import type { Connector } from '../../src/contracts/connector.js';
+import { cdcConfig } from './cdc/config.js';
 import { pgliteConfig, postgresConfig, postgresFailedConfig, updatesConfig } from './config.js';
 
 /** `sink: { pglite: … }` */
@@ -9,8 +10,12 @@ export const pglite: Connector = {
   },
 };
 
-/** `sink: { postgres: … }`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
+/** `source`, `sink`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
+  source: {
+    schema: cdcConfig,
+    load: async () => (await import('./cdc/source.js')).openPostgresSource,
+  },
   sink: {
     schema: postgresConfig,
     load: async () => (await import('./postgres-store.js')).createPostgresStore,

@@ -41,6 +41,7 @@ function* describe(node: Node, path: string): Generator<string> {
     yield* describe(inner, path === '' ? key : `${path}.${key}`);
   if (typeof node.additionalProperties === 'object' && node.additionalProperties.properties !== undefined)
     yield* describe(node.additionalProperties, `${path}.<name>`);
+  if (node.items?.properties !== undefined) yield* nested([node.items], `${path}[]`);
   if (node.items?.anyOf !== undefined) yield* nested(node.items.anyOf, `${path}[]`);
   if (node.anyOf !== undefined) yield* nested(node.anyOf, path);
 }

@@ -71,7 +71,7 @@ export interface Source {
   deliveries(context: SourceContext): AsyncIterable<Delivery>;
 }
 
-export type Delivery = ElementsDelivery | PassComplete | CaughtUp;
+export type Delivery = ElementsDelivery | PassComplete | Cleared | CaughtUp;
 
 export interface ElementsDelivery {
   readonly kind: 'elements';
@@ -90,6 +90,16 @@ export interface ElementsDelivery {
 export interface PassComplete {
   readonly kind: 'complete';
   readonly scope: PassScope;
+}
+
+/** A source that goes on says in the midst of its changes that documents in a scope are gone: those below `since`. */
+export interface Cleared {
+  readonly kind: 'cleared';
+  readonly scope: PassScope;
+  /** Somebody emptied it by a command of his own: however many vanish, it is plausible. */
+  readonly commanded: boolean;
+  /** Called once they are gone from the store. Never called where a stop or a fault came first. */
+  settle(): Promise<void>;
 }
 
 /** A source without passes has handed over all there is for now. */

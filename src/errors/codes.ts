@@ -33,6 +33,12 @@ export const errorCodes = [
   'remote_failed',
   /** The source as a whole cannot be read (a root folder that cannot be listed). */
   'source_unavailable',
+  /** A table has lost a column that makes documents, or gave it another type. */
+  'source_changed',
+  /** The source may have lost changes before they were read. */
+  'source_gap',
+  /** The source keeps more for us than it may. */
+  'source_behind',
   /** One item of the source cannot be read. */
   'item_unreadable',
   /** One item of the source is not what its format says (bad JSON, missing id, not UTF-8). */

@@ -153,6 +153,10 @@ class Loop {
     }
     await Promise.all(this.#underWay);
     if (this.#options.stop.draining.aborted) return;
+    if (delivery.kind === 'cleared') {
+      await this.#sweep(delivery.scope, delivery.commanded);
+      return delivery.settle();
+    }
     if (delivery.kind === 'complete') await this.#sweep(delivery.scope);
     if (!watch) return;
     await this.#forgetSuperseded();
@@ -215,13 +219,13 @@ class Loop {
     return outcome;
   }
 
-  async #sweep(scope: PassScope): Promise<void> {
+  async #sweep(scope: PassScope, commanded = false): Promise<void> {
     const { sink, failed, source, allowMassDeletion, stop, report } = this.#options;
     const options = {
       sink,
       source: source.name,
       scope,
-      allowMassDeletion,
+      allowMassDeletion: allowMassDeletion || commanded,
       signal: stop.aborting,
     };
     let documents = 0;

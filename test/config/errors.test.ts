@@ -59,7 +59,7 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a missing source',
       'name: a\n',
-      ['source: expected exactly one of "files", "redis", with its settings under it'],
+      ['source: expected exactly one of "files", "postgres", "redis", with its settings under it'],
     ],
     [
       'two connectors',
@@ -69,7 +69,7 @@ describe('a configuration that is wrong is refused with the path to the key, wha
     [
       'a connector that cannot play the part',
       'name: a\nsource: { pglite: {} }\n',
-      ['source: expected exactly one of "files", "redis", with its settings under it'],
+      ['source: expected exactly one of "files", "postgres", "redis", with its settings under it'],
     ],
     [
       'a step that is misspelt',

@@ -46,7 +46,7 @@ export class LedgerDouble {
   /** Applies a delivery and settles it. @returns one outcome an element, or the ids that a pass swept */
   async apply(delivery: Delivery): Promise<readonly (Outcome | string)[]> {
     if (delivery.kind === 'caught-up') return [];
-    if (delivery.kind === 'complete') {
+    if (delivery.kind === 'complete' || delivery.kind === 'cleared') {
       const { prefix, except, since } = delivery.scope;
       if (prefix === '') this.#floor = laterVersion(this.#floor, since);
       const swept = [...this.rows].filter(
@@ -58,6 +58,7 @@ export class LedgerDouble {
       );
       for (const [id] of swept)
         this.rows.set(id, { version: since, state: 'deleted', hash: undefined, text: undefined });
+      if (delivery.kind === 'cleared') await delivery.settle();
       return swept.map(([id]) => id);
     }
     const outcomes = delivery.elements.map((element) => this.#write(element));

@@ -1,0 +1,210 @@
+import type { SourceElement } from '../../../src/elements/document.js';
+import { versionOf, type Version } from '../../../src/elements/version.js';
+import { MillraceError } from '../../../src/errors/millrace-error.js';
+import type { ChangeStream } from './change-stream.js';
+import { KnownRows } from './known-rows.js';
+import { printLsn, type Lsn } from './lsn.js';
+import type { RowEvent, StreamEvent } from './pgoutput.js';
+import type { Incomplete } from './fill-absent.js';
+import type { Relation } from './relation.js';
+import { idOf, rowElement } from './row-element.js';
+import type { RowPlan } from './row-plan.js';
+
+/** What is handed over next. */
+export type Assembled =
+  | {
+      readonly kind: 'elements';
+      readonly elements: readonly SourceElement[];
+      /** Commit time of the oldest, ms since 1970. */
+      readonly committedAt: number;
+      /** The last end of a transaction in it. */
+      readonly passed: Lsn | undefined;
+    }
+  | {
+      readonly kind: 'truncate';
+      readonly plans: readonly RowPlan[];
+      readonly since: Version;
+      readonly committedAt: number;
+    };
+
+export interface AssemblyOptions {
+  readonly stream: ChangeStream;
+  readonly epoch: number;
+  /** Transactions committed before are in the rows that are read, or were: they are left out. */
+  readonly point: Lsn;
+  /** Rows handed over at once at most. */
+  readonly rows: number;
+  readonly maxItemBytes: number;
+  /** A relation, ours or another, is described for the first time or anew. */
+  meet(relation: Relation): Promise<void>;
+  /** How its rows become documents; undefined: it is not one of ours. @throws MillraceError `source_changed` */
+  plan(relation: Relation, when: string): Promise<RowPlan | undefined>;
+  /** Fetches what the stream left out. */
+  fill(rows: readonly Incomplete[]): Promise<void>;
+  /** Everything up to here was taken, and no transaction is in the middle. */
+  passed(lsn: Lsn): void;
+}
+
+interface Transaction {
+  readonly commitLsn: Lsn;
+  readonly committedAt: number;
+  readonly xid: number;
+  /** Of the last change in it, from 1. */
+  index: bigint;
+  readonly known: KnownRows;
+}
+
+interface Pending {
+  readonly plan: RowPlan;
+  readonly version: Version;
+  readonly row: Incomplete;
+}
+
+const bytesAtOnce = 4 << 20;
+/** Rows that are incomplete: how large they are shows only once they are fetched. */
+const incompleteAtOnce = 32;
+
+/** Makes of the stream's events what is handed over, in their order. */
+export class Assembly {
+  readonly #options: AssemblyOptions;
+  /** By the id of the relation, for the last shape that was used. */
+  readonly #plans = new Map<number, { readonly relation: Relation; readonly plan: RowPlan | undefined }>();
+  #transaction: Transaction | undefined;
+  /** An event that did not fit. */
+  #put: StreamEvent | undefined;
+
+  constructor(options: AssemblyOptions) {
+    this.#options = options;
+  }
+
+  /** undefined while there is nothing to hand over. */
+  async next(): Promise<Assembled | undefined> {
+    const { stream, rows } = this.#options;
+    const items: (SourceElement | Pending)[] = [];
+    const incomplete: Incomplete[] = [];
+    let bytes = 0;
+    let committedAt: number | undefined;
+    let passed: Lsn | undefined;
+    while (items.length < rows && bytes < bytesAtOnce && incomplete.length < incompleteAtOnce) {
+      const event = this.#put ?? stream.take();
+      this.#put = undefined;
+      if (event === undefined) break;
+      switch (event.kind) {
+        case 'begin':
+          this.#transaction = { ...event, index: 0n, known: new KnownRows() };
+          break;
+        case 'commit':
+          this.#transaction = undefined;
+          if (items.length > 0) passed = event.endLsn;
+          else this.#options.passed(event.endLsn);
+          break;
+        case 'position':
+          if (this.#transaction !== undefined) break;
+          if (items.length > 0) passed = passed === undefined || passed < event.lsn ? event.lsn : passed;
+          else this.#options.passed(event.lsn);
+          break;
+        case 'relation':
+          if (!this.#isOld(this.#current())) await this.#options.meet(event.relation);
+          break;
+        case 'row': {
+          const transaction = this.#current();
+          if (this.#isOld(transaction)) break;
+          // What came before is handed over first: the plan may be an error.
+          if (items.length > 0 && this.#plans.get(event.relation.id)?.relation !== event.relation) {
+            this.#put = event;
+            break;
+          }
+          const plan = await this.#plan(event.relation);
+          if (plan === undefined) break;
+          committedAt ??= transaction.committedAt;
+          const before = items.length;
+          this.#read(event, plan, transaction, items);
+          for (const item of items.slice(before)) {
+            if (!('row' in item)) continue;
+            bytes += item.row.tuple.bytes;
+            if (plan.mapped.some((at) => item.row.tuple.values[at] === undefined)) incomplete.push(item.row);
+          }
+          break;
+        }
+        case 'truncate': {
+          const transaction = this.#current();
+          if (this.#isOld(transaction)) break;
+          // What came before it is handed over first.
+          if (items.length > 0) this.#put = event;
+          else return this.#truncate(event.relations, transaction);
+          break;
+        }
+        default:
+          return event satisfies never;
+      }
+      if (this.#put !== undefined) break;
+    }
+    if (items.length === 0) return undefined;
+    if (incomplete.length > 0) await this.#options.fill(incomplete);
+    const elements = items.flatMap((item) => {
+      if (!('row' in item)) return [item];
+      if (item.row.gone) return [];
+      return [rowElement(item.plan, item.row.tuple, item.version, this.#options.maxItemBytes)];
+    });
+    if (elements.length > 0) return { kind: 'elements', elements, committedAt: committedAt!, passed };
+    if (passed !== undefined) this.#options.passed(passed);
+    return this.next();
+  }
+
+  #read(
+    { op, old, row }: RowEvent,
+    plan: RowPlan,
+    transaction: Transaction,
+    items: (SourceElement | Pending)[],
+  ): void {
+    const oldId = old === undefined ? undefined : idOf(plan, old.values);
+    if (op === 'delete') {
+      items.push({ kind: 'deletion', id: oldId!, version: this.#version(transaction) });
+      transaction.known.forget(plan, oldId!);
+      return;
+    }
+    const id = idOf(plan, row!.values);
+    transaction.known.complete(plan, oldId ?? id, row!, old);
+    if (oldId !== undefined && oldId !== id) {
+      items.push({ kind: 'deletion', id: oldId, version: this.#version(transaction) });
+      transaction.known.forget(plan, oldId);
+    }
+    transaction.known.keep(plan, id, row!);
+    const incomplete: Incomplete = { plan, tuple: row!, xid: transaction.xid, gone: false };
+    items.push({ plan, version: this.#version(transaction), row: incomplete });
+  }
+
+  async #truncate(relations: readonly Relation[], transaction: Transaction): Promise<Assembled> {
+    const plans = await Promise.all(relations.map((relation) => this.#plan(relation)));
+    transaction.known.clear();
+    return {
+      kind: 'truncate',
+      plans: plans.filter((plan) => plan !== undefined),
+      since: this.#version(transaction),
+      committedAt: transaction.committedAt,
+    };
+  }
+
+  async #plan(relation: Relation): Promise<RowPlan | undefined> {
+    const held = this.#plans.get(relation.id);
+    if (held?.relation === relation) return held.plan;
+    const plan = await this.#options.plan(relation, `as of LSN ${printLsn(this.#current().commitLsn)}`);
+    this.#plans.set(relation.id, { relation, plan });
+    return plan;
+  }
+
+  #version(transaction: Transaction): Version {
+    transaction.index += 1n;
+    return versionOf(this.#options.epoch, transaction.commitLsn, transaction.index);
+  }
+
+  #isOld({ commitLsn }: Transaction): boolean {
+    return commitLsn < this.#options.point;
+  }
+
+  #current(): Transaction {
+    if (this.#transaction === undefined)
+      throw new MillraceError('internal', 'The stream has a change outside a transaction.');
+    return this.#transaction;
+  }
+}

@@ -1,0 +1,86 @@
+import type { SourceState } from '../../../src/contracts/source.js';
+import { parseLsn, printLsn, type Lsn } from './lsn.js';
+import { remember, type BackfillMemory, type SourceMemory } from './memory.js';
+
+export interface Progress {
+  readonly durable: Lsn;
+  /** null: ended. */
+  readonly backfill: BackfillMemory | null;
+}
+
+/**
+ * Keeps in the store what is durable. It is written there before the server hears of it: so a slot that is beyond what the
+ * store knows has lost changes.
+ */
+export class Confirmations {
+  readonly #state: SourceState;
+  readonly #holder: string;
+  readonly #epoch: number;
+  #confirmed: Lsn;
+  #writing: Promise<void> | undefined;
+  #again: Promise<void> | undefined;
+
+  private constructor(state: SourceState, holder: string, memory: SourceMemory) {
+    this.#state = state;
+    this.#holder = holder;
+    this.#epoch = memory.epoch;
+    this.#confirmed = parseLsn(memory.confirmed);
+  }
+
+  /** From now on this process is the one that reads. */
+  static async begin(state: SourceState, holder: string): Promise<Confirmations> {
+    const memory = await remember(state, (known) => known && { ...known, holder, beat: known.beat + 1 });
+    return new Confirmations(state, holder, memory!);
+  }
+
+  /** What the server may be told. */
+  get confirmed(): Lsn {
+    return this.#confirmed;
+  }
+
+  /**
+   * Writes what `progress` says when it is this one's turn, and a sign of life. Calls that come meanwhile share the next
+   * writing.
+   * @throws Evicted when another process reads the slot now
+   */
+  async record(progress: () => Progress): Promise<void> {
+    if (this.#writing === undefined) return this.#begin(progress);
+    this.#again ??= this.#writing
+      .catch(() => undefined)
+      .then(() => {
+        this.#again = undefined;
+        return this.#begin(progress);
+      });
+    return this.#again;
+  }
+
+  async #begin(progress: () => Progress): Promise<void> {
+    this.#writing = this.#write(progress()).finally(() => (this.#writing = undefined));
+    return this.#writing;
+  }
+
+  async #write({ durable, backfill }: Progress): Promise<void> {
+    let evicted = false;
+    await remember(this.#state, (known) => {
+      evicted = known?.holder !== this.#holder || known.epoch !== this.#epoch;
+      if (evicted) return undefined;
+      return {
+        ...known!,
+        confirmed: printLsn(later(durable, parseLsn(known!.confirmed))),
+        backfill,
+        beat: known!.beat + 1,
+      };
+    });
+    if (evicted) throw new Evicted('Another process reads the slot now.');
+    this.#confirmed = later(durable, this.#confirmed);
+  }
+}
+
+function later(a: Lsn, b: Lsn): Lsn {
+  return a > b ? a : b;
+}
+
+/** This process is not the one that reads any more. */
+export class Evicted extends Error {
+  override readonly name = 'Evicted';
+}

@@ -1,0 +1,155 @@
+import pg from 'pg';
+import type { Clock } from '../../../src/contracts/context.js';
+import { endClient, type PgConnection } from './end-client.js';
+import { parseLsn, printLsn, type Lsn } from './lsn.js';
+import { sessionSettings } from './sql-session.js';
+
+/** A connection that speaks the replication protocol. The driver carries it; its types do not tell of it. */
+type ReplicationClient = pg.Client & {
+  readonly connection: PgConnection & {
+    on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): void;
+    once(event: 'replicationStart', listener: () => void): void;
+    sendCopyFromChunk(chunk: Buffer): void;
+    readonly stream: { pause(): void };
+  };
+};
+
+export interface ServerIdentity {
+  /** Made when the cluster was: other clusters have others. */
+  readonly system: string;
+  /** Rises when a standby is promoted or a backup restored. */
+  readonly timeline: number;
+  /** End of the log. */
+  readonly position: Lsn;
+}
+
+export interface StreamListener {
+  /** A message of the output plugin begins at `from`. The bytes are only valid during the call. */
+  message(bytes: Buffer, from: number): void;
+  /** Everything up to here was sent. */
+  keepalive(position: Lsn, replyWanted: boolean): void;
+  ended(error: Error): void;
+}
+
+export interface StreamOptions {
+  readonly slot: string;
+  readonly publication: string;
+  /** Transactions that were committed before are left out. */
+  readonly from: Lsn;
+}
+
+const connectTimeoutMs = 10_000;
+
+/** Microseconds from 1970 to 2000. */
+const epochMicroseconds = 946_684_800_000_000n;
+
+/** The replication connection: who the server is, and the stream of one slot. */
+export class Replication {
+  readonly #client: ReplicationClient;
+  readonly #clock: Clock;
+  #listener: StreamListener | undefined;
+  #closed = false;
+
+  private constructor(client: ReplicationClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+    client.on('error', (error) => this.#end(error));
+    client.on('end', () => this.#end(new Error('The connection was closed.')));
+  }
+
+  #listen(): void {
+    this.#client.connection.on('copyData', ({ chunk }) => this.#receive(chunk));
+  }
+
+  static async open(url: string, applicationName: string, clock: Clock): Promise<Replication> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      replication: 'database',
+    } as pg.ClientConfig) as ReplicationClient;
+    const replication = new Replication(client, clock);
+    try {
+      await client.connect();
+      replication.#listen();
+      for (const setting of sessionSettings) await client.query(setting);
+      return replication;
+    } catch (error) {
+      await replication.close();
+      throw error;
+    }
+  }
+
+  async identify(): Promise<ServerIdentity> {
+    const { rows } = await this.#client.query<{ systemid: string; timeline: number; xlogpos: string }>(
+      'IDENTIFY_SYSTEM',
+    );
+    const { systemid, timeline, xlogpos } = rows[0]!;
+    return { system: systemid, timeline: Number(timeline), position: parseLsn(xlogpos) };
+  }
+
+  /** Begins the stream. Rejects when the server refuses, with `slotBusy` while another connection reads the slot. */
+  async start({ slot, publication, from }: StreamOptions, listener: StreamListener): Promise<void> {
+    const { connection } = this.#client;
+    const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+    const names = `'${quoted(publication).replaceAll("'", "''")}'`;
+    const started = new Promise<void>((resolve) =>
+      connection.once('replicationStart', () => {
+        this.#listener = listener;
+        resolve();
+      }),
+    );
+    // The promise of this query lasts as long as the stream does.
+    const running = this.#client.query(
+      `START_REPLICATION SLOT ${quoted(slot)} LOGICAL ${printLsn(from)} (proto_version '1', publication_names ${names})`,
+    );
+    await Promise.race([started, running]);
+    running.then(
+      () => this.#end(new Error('The server ended the stream.')),
+      (error: unknown) => this.#end(error as Error),
+    );
+  }
+
+  /** @param durable everything up to here need never be sent again */
+  confirm(received: Lsn, durable: Lsn, replyWanted = false): void {
+    if (this.#closed) return;
+    const message = Buffer.alloc(34);
+    message.write('r');
+    message.writeBigUInt64BE(received > durable ? received : durable, 1);
+    message.writeBigUInt64BE(durable, 9);
+    message.writeBigUInt64BE(durable, 17);
+    message.writeBigInt64BE(BigInt(this.#clock.now()) * 1_000n - epochMicroseconds, 25);
+    message.writeUInt8(replyWanted ? 1 : 0, 33);
+    this.#client.connection.sendCopyFromChunk(message);
+  }
+
+  /** Lets the server wait: it sends nothing that is not read. What is confirmed still goes out. */
+  pause(): void {
+    this.#client.connection.stream.pause();
+  }
+
+  resume(): void {
+    this.#client.connection.stream.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listener = undefined;
+    await endClient(this.#client, this.#clock);
+  }
+
+  #receive(chunk: Buffer): void {
+    const listener = this.#listener;
+    if (listener === undefined) return;
+    // 'w': data after three numbers of 8 bytes; 'k': a sign of life.
+    if (chunk[0] === 0x77) listener.message(chunk, 25);
+    else if (chunk[0] === 0x6b) listener.keepalive(chunk.readBigUInt64BE(1), chunk[17] === 1);
+  }
+
+  #end(error: Error): void {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.ended(error);
+  }
+}

@@ -1,0 +1,46 @@
+import { MillraceError } from '../../../src/errors/millrace-error.js';
+
+/** What a database reports may be tried again: it restarts, is short of something, or the connection broke. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof MillraceError) return false;
+  const state = sqlStateOf(error);
+  // Without a state the connection itself failed.
+  if (state === undefined) return true;
+  return ['08', '40', '53', '57'].includes(state.slice(0, 2)) || [slotBusy, ...changedShape].includes(state);
+}
+
+/** A table or a column of it is gone: the next look tells what it means. */
+const changedShape = ['42P01', '42703'];
+
+/** Another connection reads the slot. */
+export const slotBusy = '55006';
+
+export function sqlStateOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Gives what a driver or a server reports its code and a hint, by SQLSTATE. */
+export function sourceError(thrown: unknown, where: string): MillraceError {
+  if (thrown instanceof MillraceError) return thrown;
+  const error: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
+  const state = sqlStateOf(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const hint = state === undefined ? unreachable : (hints[state] ?? hints[state.slice(0, 2)]);
+  return new MillraceError(
+    'source_unavailable',
+    `${where}: ${said}${state === undefined ? '' : ` (SQLSTATE ${state})`}`,
+    { cause: error, ...(hint !== undefined && { hint }) },
+  );
+}
+
+const unreachable = 'Is Postgres running there, and does it take connections from here?';
+
+const hints: Readonly<Record<string, string>> = {
+  '28': 'Check the user and the password in `url`; change data capture also needs a line for replication in pg_hba.conf.',
+  '3D000': 'Create the database that `url` names.',
+  '42501':
+    'The role of `url` needs REPLICATION and SELECT on the tables; to make the publication also CREATE on the database and ownership of the tables.',
+  '55000': 'Change data capture needs wal_level = logical.',
+  '53400': 'Raise max_replication_slots and max_wal_senders.',
+};

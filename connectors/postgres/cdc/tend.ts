@@ -1,0 +1,86 @@
+import type { ConnectorContext } from '../../../src/contracts/context.js';
+import type { SourceContext } from '../../../src/contracts/source.js';
+import { MillraceError } from '../../../src/errors/millrace-error.js';
+import type { CdcConfig } from './config.js';
+import { Evicted, type Progress } from './confirmations.js';
+import type { Session } from './session.js';
+
+export interface TendOptions {
+  readonly session: Session;
+  readonly config: CdcConfig;
+  readonly slot: string;
+  readonly connector: ConnectorContext;
+  readonly lag: SourceContext['lag'];
+  readonly signal: AbortSignal;
+  progress(): Progress;
+}
+
+const tickMs = 1_000;
+/** A server that says nothing for so long, although it is asked, is not there. */
+const silenceMs = 30_000;
+const lookMs = 10_000;
+
+/**
+ * While a session lasts, beside the reading: tells the server what is durable, whatever the reading waits for; measures
+ * how far it is behind; writes heartbeats.
+ */
+export async function tend(options: TendOptions): Promise<void> {
+  const { session, config, connector, signal, progress } = options;
+  const { clock } = connector;
+  const { stream, confirmations } = session;
+  const beatMs = Math.min(config.takeoverMs / 4, 5_000);
+  let [beatAt, lookAt, heartbeatAt] = [clock.now(), clock.now(), clock.now() + config.heartbeatMs];
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(Math.min(tickMs, beatMs), signal);
+    } catch {
+      return;
+    }
+    const now = clock.now();
+    const look = now >= lookAt;
+    stream.confirm(confirmations.confirmed, look);
+    if (stream.silentMs > silenceMs) stream.ended(new Error(`Nothing was heard for ${silenceMs} ms.`));
+    try {
+      const { durable } = progress();
+      if (durable > confirmations.confirmed || session.backfill !== undefined || now >= beatAt) {
+        beatAt = now + beatMs;
+        await confirmations.record(progress);
+        stream.confirm(confirmations.confirmed);
+      }
+      if (now >= heartbeatAt) {
+        heartbeatAt = now + config.heartbeatMs;
+        await session.sql.rows("select pg_logical_emit_message(true, 'millrace', '')");
+      }
+      if (look) {
+        lookAt = now + lookMs;
+        await measure(options);
+      }
+    } catch (error) {
+      if (error instanceof Evicted || (error instanceof MillraceError && error.code === 'source_behind'))
+        stream.ended(error);
+      // Else the store is away, which its own calls tell of, or the connection, which the reading tells of.
+    }
+  }
+}
+
+async function measure({ session, config, slot, connector, lag }: TendOptions): Promise<void> {
+  const [row] = await session.sql.rows(
+    `select pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::int8
+     from pg_replication_slots where slot_name = $1`,
+    [slot],
+  );
+  const bytes = Number(row?.[0] ?? 0);
+  const { oldest } = session.watermark;
+  const seconds = oldest === undefined ? 0 : Math.max(0, (connector.clock.now() - oldest) / 1_000);
+  lag({ bytes, seconds });
+  const { maxBytes, action } = config.lag;
+  if (maxBytes === undefined || bytes <= maxBytes) return;
+  const message = `The slot ${slot} holds back ${bytes} bytes of log; ${maxBytes} are allowed.`;
+  if (action === 'warn') return connector.notify({ level: 'warn', code: 'source_behind', message });
+  throw new MillraceError('source_behind', message, {
+    hint:
+      action === 'drop'
+        ? 'The slot is dropped: the next run makes a new one and reads all rows again.'
+        : 'Find out what holds the run up, or raise lag.maxBytes; the slot stays.',
+  });
+}
