@@ -11,7 +11,7 @@ export async function adoptChain(options: Omit<ReindexOptions, 'generations' | '
   const { spec, store, opened, context } = options;
   const { generations } = store;
   if (generations === undefined) return;
-  const active = await activeChain(generations);
+  const active = await activeChain(store);
   if (active === undefined || chainDigest(active.chain) === chainDigest(opened.artifact)) return;
   if (spec.generations.onNewSpace === 'hold')
     return agreesWith(active.chain, opened.artifact, await store.count());

@@ -11,13 +11,17 @@ export function generationsOf(store: Store): Generations {
   });
 }
 
-/** The active generation and its chain; undefined before anything was stored. */
-export async function activeChain(
-  generations: Generations,
-): Promise<{ readonly number: number; readonly chain: ChainArtifact } | undefined> {
-  const number = await generations.active();
-  const chain = number === undefined ? undefined : await readChain(generations.view(number).artifacts);
-  return number === undefined || chain === undefined ? undefined : { number, chain };
+/** The active generation, where the store keeps several, and its chain; undefined before anything was stored. */
+export async function activeChain({
+  generations,
+  artifacts,
+}: Pick<Store, 'generations' | 'artifacts'>): Promise<
+  { readonly number: number | undefined; readonly chain: ChainArtifact } | undefined
+> {
+  const number = await generations?.active();
+  const from = number === undefined ? artifacts : generations!.view(number).artifacts;
+  const chain = await readChain(from);
+  return chain && { number, chain };
 }
 
 /** The newest generation that was, or is being, filled by a chain like this one. */

@@ -61,12 +61,12 @@ const claimedByOthersMs = 500;
  * `artifact_mismatch` when the new chain makes other texts than those that are stored
  */
 export async function openReindex(options: ReindexOptions): Promise<Reindex> {
-  const { spec, generations, opened, wired, context, stop, rate } = options;
+  const { spec, store, generations, opened, wired, context, stop, rate } = options;
   const { clock, report } = context;
   const signal = stop.aborting;
   const { artifact, spaces, plan } = opened;
-  const active = await activeChain(generations);
-  if (active === undefined)
+  const active = await activeChain(store);
+  if (active?.number === undefined)
     throw new MillraceError(
       'store_layout',
       `Nothing was stored yet under the pipeline name "${spec.name}".`,
@@ -74,6 +74,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
         hint: 'Fill the store first with `millrace run`.',
       },
     );
+  const from = active.number;
   const changed = changedTexts(active.chain, artifact);
   if (changed.length > 0)
     throw new MillraceError(
@@ -87,7 +88,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
     (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
   const view = generations.view(number);
   const listed = await generations.list();
-  const { count } = listed.find((one) => one.number === active.number)!;
+  const { count } = listed.find((one) => one.number === from)!;
   const width = spaces.reduce((sum, space) => sum + space.width, 0);
   const forecast = { ...count, vectorBytes: count.chunks * width * 4 };
 
@@ -95,7 +96,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
   const sink = createBatchedSink({ sink: patient, clock, signal, report });
   const plans = new Map(plan.routes.map((route) => [routeName(route.models), route]));
   const fill = async (): Promise<FillSummary> => {
-    if (number === active.number) return { documents: 0, embedded: 0, refused: new Map() };
+    if (number === from) return { documents: 0, embedded: 0, refused: new Map() };
     return fillGeneration({
       generations,
       number,
@@ -130,15 +131,15 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
 
   return {
     number,
-    active: active.number,
+    active: from,
     forecast,
     fill,
     switch: async (leastOverlap) => {
-      if (number === active.number) return { asked: 0, share: 1 };
+      if (number === from) return { asked: 0, share: 1 };
       await fillWhole(Infinity);
       await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
       if ((await generations.reconcile(number, signal)) > 0) await fillWhole(Infinity);
-      const overlap = await overlapOf(generations.view(active.number), view, signal);
+      const overlap = await overlapOf(generations.view(from), view, signal);
       if (overlap.share < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
       for (let tries = 0; tries < switchTries; tries += 1) {
         await generations.pause(pauseMs, signal);
