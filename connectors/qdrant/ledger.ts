@@ -11,7 +11,7 @@ export interface LedgerRecord extends Revision {
   readonly entry: LedgerEntry;
   /** The write whose chunks are the document's; undefined before the first. */
   readonly writeId: string | undefined;
-  /** Rises with each write that replaces the chunks. */
+  /** How many writes were committed. */
   readonly seq: number;
   /** Those chunks, and no others, are what readers see. */
   readonly settled: boolean;

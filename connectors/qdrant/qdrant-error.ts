@@ -5,12 +5,16 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 interface Answer {
   readonly status: number;
   readonly data: unknown;
-  readonly headers: Headers;
 }
 
 /** Gives an error of the client its code, by the status of the answer or for want of one. */
 export function classifyQdrantError(thrown: unknown, where: string): MillraceError {
   if (thrown instanceof MillraceError) return thrown;
+  if (isExhausted(thrown))
+    return new MillraceError('store_unavailable', `${where} has had enough requests for now (HTTP 429).`, {
+      cause: thrown,
+      retryAfterMs: thrown.retry_after * 1000,
+    });
   if (!isAnswer(thrown)) {
     const reason = causeMessages(thrown).join(': ');
     return new MillraceError('store_unavailable', `${where}: ${reason}`, {
@@ -38,10 +42,7 @@ export function classifyQdrantError(thrown: unknown, where: string): MillraceErr
         hint: 'Prepare the store before the first write: `millrace run` does.',
       });
     default:
-      return new MillraceError('store_unavailable', message, {
-        cause: thrown,
-        retryAfterMs: retryAfter(thrown.headers),
-      });
+      return new MillraceError('store_unavailable', message, { cause: thrown });
   }
 }
 
@@ -56,7 +57,7 @@ function said(data: unknown): string {
   return typeof error === 'string' ? error.slice(0, 1000) : 'the server gives no reason';
 }
 
-function retryAfter(headers: Headers): number | undefined {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+/** What the client makes of a 429 with `Retry-After`: the first digit of it, so it is asked again rather too early. */
+function isExhausted(error: unknown): error is Error & { readonly retry_after: number } {
+  return error instanceof Error && 'retry_after' in error && typeof error.retry_after === 'number';
 }

@@ -21,9 +21,10 @@ export async function sweepUnseen(
     const docs = [...new Set(points.map(({ payload }) => payload['doc'] as string))];
     if (docs.length > 0) {
       const found = await port.retrieve(names.ledger, docs, { payload: ledgerFields }, signal);
-      const records = found.map(ledgerRecord).filter(({ seq }) => seq > 0);
-      // Settling again removes all chunks up to the committed write but its own.
-      const committed = records.map((record) => ({ ...record, chunkCount: record.entry.chunkCount }));
+      // Settling again removes all chunks up to the last committed write but those that stand.
+      const committed = found
+        .map(ledgerRecord)
+        .map((record) => ({ ...record, chunkCount: record.entry.chunkCount }));
       await settle(port, names, committed, signal);
     }
     if (next === undefined) return;

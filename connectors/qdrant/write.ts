@@ -31,7 +31,7 @@ export interface Plan {
   /** The document's point in the ledger. */
   readonly id: string;
   readonly writeId: string;
-  /** Above that of every write that was committed when the record was read. */
+  /** One above that of the last committed write: whoever read the same record has the same, and one of them wins. */
   readonly seq: number;
 }
 
@@ -118,7 +118,7 @@ function recordAfter({ write, base, writeId, seq }: Plan) {
   const entry = entryAfter(write, base?.entry);
   return replacesChunks(write)
     ? { entry, writeId, seq, settled: false }
-    : { entry, writeId: base?.writeId, seq: base?.seq ?? 0, settled: true };
+    : { entry, writeId: base?.writeId, seq, settled: true };
 }
 
 function replacesChunks({ kind }: DocumentWrite): boolean {

@@ -22,9 +22,22 @@ const optimizingTold = 2;
  * What a Qdrant server keeps and how it changes it, for the requests of `schemas.ts`: in memory, one change after the
  * other, each of them whole. Vectors of cosine are stored at length 1.
  */
-export function createEngine() {
-  const collections = new Map<string, Collection>();
+export function createEngine(from: ReadonlyMap<string, Collection> = new Map()): Engine {
+  const collections = new Map(
+    [...from].map(([name, one]) => [
+      name,
+      { ...one, points: new Map(one.points), indexes: new Map(one.indexes) },
+    ]),
+  );
+  return { ...engineOver(collections), copy: () => createEngine(collections) };
+}
 
+export interface Engine extends ReturnType<typeof engineOver> {
+  /** Another engine that holds the same. */
+  copy(): Engine;
+}
+
+function engineOver(collections: Map<string, Collection>) {
   function open(name: string): Collection {
     const found = collections.get(name);
     if (found === undefined) throw new Refusal(404, `Not found: Collection \`${name}\` doesn't exist!`);
@@ -55,6 +68,8 @@ export function createEngine() {
 
   return {
     collections: () => [...collections.keys()],
+    /** Everything in a collection, for tests to look at. */
+    points: (name: string): readonly StoredPoint[] => [...open(name).points.values()],
     create(name: string, params: Body<'create'> | Body<'createUnnamed'>): boolean {
       if (collections.has(name))
         throw new Refusal(409, `Wrong input: Collection \`${name}\` already exists!`);
@@ -168,8 +183,6 @@ export function createEngine() {
     return { id, vectors: new Map(vectors), payload: (payload ?? {}) as StoredPoint['payload'] };
   }
 }
-
-export type Engine = ReturnType<typeof createEngine>;
 
 function checkedVector({ params }: Collection, name: string, vector: readonly number[]): Float32Array {
   const named = params.vectors as

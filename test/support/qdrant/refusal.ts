@@ -1,7 +1,6 @@
 /** An answer that is no success, in the shape in which the client throws it. */
 export class Refusal extends Error {
   readonly data: { readonly status: { readonly error: string }; readonly time: number };
-  readonly headers = new Headers();
   readonly status: number;
 
   constructor(status: number, message: string) {

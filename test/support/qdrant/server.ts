@@ -50,6 +50,8 @@ export interface QdrantCounts {
 export interface QdrantServer {
   readonly url: string;
   fail(...faults: readonly QdrantFault[]): void;
+  /** Forgets the faults that are left. */
+  forgive(): void;
   counts(): QdrantCounts;
   close(): Promise<void>;
 }
@@ -135,6 +137,9 @@ export async function serveQdrant(options: QdrantOptions = {}): Promise<QdrantSe
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fail: (...next) => {
       faults = [...faults, ...next.map((fault) => ({ ...fault, left: fault.times ?? 1 }))];
+    },
+    forgive: () => {
+      faults = [];
     },
     counts: () => ({ requests, bytes, largest, mostOpen }),
     close: async () => {

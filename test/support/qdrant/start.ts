@@ -8,6 +8,7 @@ import type { QdrantCounts, QdrantFault, QdrantOptions } from './server.js';
 export interface QdrantDouble {
   readonly url: string;
   fail(...faults: readonly QdrantFault[]): Promise<void>;
+  forgive(): Promise<void>;
   counts(): Promise<QdrantCounts>;
   close(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export async function startQdrant(options: QdrantOptions = {}): Promise<QdrantDo
   return {
     url,
     fail: async (...faults) => void (await order({ fail: faults })),
+    forgive: async () => void (await order({ forgive: true })),
     counts: async () => (await order({ counts: true })) as QdrantCounts,
     close: async () => {
       const ended = once(child, 'exit');

@@ -1,0 +1,13 @@
+import { everyOrder, races } from './races.js';
+
+/** `npm run test:race`: every race in every order with every accident. Minutes. */
+const accidents = [
+  { kill: 2, lose: 0, double: 0 },
+  { kill: 1, lose: 1, double: 0 },
+  { kill: 0, lose: 1, double: 1 },
+];
+for (const most of accidents)
+  for (const race of races) {
+    const { states, ends } = await everyOrder(race, most);
+    console.log(`${race.name}, ${JSON.stringify(most)}: ${states} states, ${ends} ends, all right`);
+  }

@@ -1,0 +1,56 @@
+import type { CollectionState, PointRecord, QdrantPort } from '../../../connectors/qdrant/port.js';
+import { classifyQdrantError } from '../../../connectors/qdrant/qdrant-error.js';
+import type { Engine } from './engine.js';
+
+/** The port straight on the engine: each call is one step, and takes effect when it is made. */
+export function createEnginePort(engine: Engine): QdrantPort {
+  const asked = async <T>(call: () => T): Promise<T> => {
+    try {
+      return call();
+    } catch (error) {
+      throw classifyQdrantError(error, 'The engine');
+    }
+  };
+  return {
+    version: async () => '1.18.0',
+    describe: (collection) =>
+      asked(() => {
+        if (!engine.collections().includes(collection)) return undefined;
+        const { status, config } = engine.describe(collection);
+        return { status, vectors: new Map(Object.entries(config.params.vectors)) } as CollectionState;
+      }),
+    create: (collection, { vectors, indexFrom = 10_000 }) =>
+      asked(() => {
+        if (engine.collections().includes(collection)) return;
+        const body = { vectors, optimizers_config: { indexing_threshold: indexFrom } };
+        engine.create(collection, body as never);
+      }),
+    indexFrom: (collection, kilobytes) =>
+      asked(() => void engine.change(collection, { optimizers_config: { indexing_threshold: kilobytes } })),
+    index: (collection, field_name, field_schema) =>
+      asked(() => engine.index(collection, { field_name, field_schema } as never)),
+    insert: (collection, points) => asked(() => engine.upsert(collection, { points } as never)),
+    replace: (collection, points, update_filter) =>
+      asked(() => engine.upsert(collection, { points, update_filter } as never)),
+    update: (collection, operations) => asked(() => engine.update(collection, { operations } as never)),
+    retrieve: (collection, ids, { payload, vectors = [] }) =>
+      asked(() => {
+        const body = { ids, with_payload: payload, with_vector: vectors } as never;
+        return engine.retrieve(collection, body) as PointRecord[];
+      }),
+    scroll: (collection, { payload, vectors = [], ...rest }) =>
+      asked(() => {
+        const body = { ...rest, with_payload: payload, with_vector: vectors } as never;
+        const { points, next_page_offset: next } = engine.scroll(collection, body);
+        return { points: points as PointRecord[], next: next === null ? undefined : String(next) };
+      }),
+    count: (collection, filter) => asked(() => engine.count(collection, { filter } as never).count),
+    query: (collection, { vector, using, filter, limit, payload }) =>
+      asked(() => {
+        const body = { query: vector, using, filter, limit, with_payload: payload } as never;
+        return engine
+          .query(collection, body)
+          .points.map(({ score, payload: found }) => ({ score, payload: found! }) as never);
+      }),
+  };
+}
