@@ -27,7 +27,7 @@ async function asAdmin(sql: string) {
 
 const signal = () => new AbortController().signal;
 async function open(query: string, url = server.url) {
-  return openPostgresLookup(postgresLookupConfig.parse({ url, query }), testContext());
+  return openPostgresLookup(postgresLookupConfig.parse({ url, query }), { ...testContext(), concurrency: 2 });
 }
 
 test('one query gives the rows of many keys, whatever their order; what is not there is no row', async () => {

@@ -14,7 +14,10 @@ afterAll(() => redis.stop());
 
 const signal = () => new AbortController().signal;
 const open = (input: Partial<z.input<typeof redisLookupConfig>> = {}) =>
-  openRedisLookup(redisLookupConfig.parse({ url: redis.url, ...input }), testContext());
+  openRedisLookup(redisLookupConfig.parse({ url: redis.url, ...input }), {
+    ...testContext(),
+    concurrency: 2,
+  });
 
 test('hashes are rows of texts; a key that is no hash fails alone', async () => {
   await redis.client.hset('author:1', { name: 'Al', team: 'docs' });

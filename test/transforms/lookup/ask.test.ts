@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { httpLookupConfig } from '../../../connectors/http/config.js';
 import { openHttpLookup } from '../../../connectors/http/lookup.js';
@@ -29,9 +30,11 @@ async function open(
   const endpoint = await startLookupEndpoint(({ path }) => answer(keysOf(path), calls++));
   const lookup = await openHttpLookup(
     httpLookupConfig.parse({ url: `${endpoint.origin}/?ids={keys}`, maxKeys: 1_000, allowPrivate: true }),
-    testContext(),
+    { ...testContext(), concurrency: 2 },
   );
   const stop = new AbortController();
+  // Every call under way listens, as in a run.
+  setMaxListeners(0, stop.signal);
   const events: RunEvent[] = [];
   closing.push(
     async () => stop.abort(new Error('over')),
