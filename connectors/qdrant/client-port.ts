@@ -3,8 +3,17 @@ import type { Clock } from '../../src/contracts/context.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { QdrantConfig } from './config.js';
 import { createGate } from './gate.js';
-import type { CollectionState, FieldIndex, NamedVectors, Payload, PointRecord, QdrantPort } from './port.js';
+import type {
+  CollectionState,
+  FieldIndex,
+  NamedVectors,
+  Payload,
+  PointRecord,
+  QdrantPort,
+  ScoredPoint,
+} from './port.js';
 import { classifyQdrantError, isAnswer } from './qdrant-error.js';
+import { termsVector } from './term-weights.js';
 
 /** After a call whose effect is unknown, where to make it twice is harmless. */
 const retryDelaysMs = [100, 1000];
@@ -127,10 +136,11 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         throw error;
       }
     },
-    create: async (collection, { vectors, indexFrom, tenants }, signal) => {
+    create: async (collection, { vectors, terms, indexFrom, tenants }, signal) => {
       const body = {
         collection_name: collection,
         vectors,
+        ...(terms && { sparse_vectors: { [termsVector]: {} } }),
         ...(indexFrom !== undefined && { optimizers_config: { indexing_threshold: indexFrom } }),
         ...(tenants && { hnsw_config: { m: 0, payload_m: 16 } }),
       };
@@ -203,7 +213,17 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
       const body = { collection_name: collection, filter: mutable(filter), exact: true };
       return (await call((init) => api.countPoints(body, init), signal)).count;
     },
-    query: async (collection, { vector, using, filter, limit, exact, payload }, signal) => {
+    sample: async (collection, { filter, limit, payload }, signal) => {
+      const body = {
+        collection_name: collection,
+        query: { sample: 'random' },
+        filter: mutable(filter),
+        limit,
+        with_payload: mutable(payload),
+      } as const;
+      return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
+    },
+    query: async (collection, { vector, using, filter, limit, exact, payload, vectors }, signal) => {
       const body = {
         collection_name: collection,
         query: mutable(vector),
@@ -212,9 +232,9 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         limit,
         params: { exact },
         with_payload: mutable(payload),
+        with_vector: vectors === undefined ? false : mutable(vectors),
       };
-      const { points } = await call((init) => api.queryPoints(body, init), signal);
-      return points.map((point) => ({ payload: (point.payload ?? {}) as Payload, score: point.score }));
+      return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
     },
   };
 }
@@ -247,6 +267,11 @@ function pointRecord(point: unknown): PointRecord {
   return { id, payload: payload ?? {}, vector: isNamed(vector) ? vector : {} };
 }
 
+function scoredPoint(point: { readonly id: unknown; readonly score: number }): ScoredPoint {
+  const { payload, vector } = pointRecord(point);
+  return { payload, vector, score: point.score };
+}
+
 function isNamed(vector: NamedVectors | readonly number[] | null | undefined): vector is NamedVectors {
   return vector !== undefined && vector !== null && !Array.isArray(vector);
 }
@@ -254,9 +279,15 @@ function isNamed(vector: NamedVectors | readonly number[] | null | undefined): v
 function collectionState(info: unknown): CollectionState {
   const { status, config } = info as {
     readonly status: CollectionState['status'];
-    readonly config: { readonly params: { readonly vectors?: { readonly [name: string]: unknown } } };
+    readonly config: {
+      readonly params: {
+        readonly vectors?: { readonly [name: string]: unknown };
+        readonly sparse_vectors?: { readonly [name: string]: unknown } | null;
+      };
+    };
   };
+  const terms = termsVector in (config.params.sparse_vectors ?? {});
   const vectors = Object.entries(config.params.vectors ?? {});
-  if (vectors.some(([, one]) => typeof one !== 'object')) return { status, vectors: undefined };
-  return { status, vectors: new Map(vectors as [string, { size: number; distance: string }][]) };
+  if (vectors.some(([, one]) => typeof one !== 'object')) return { status, terms, vectors: undefined };
+  return { status, terms, vectors: new Map(vectors as [string, { size: number; distance: string }][]) };
 }

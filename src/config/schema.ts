@@ -3,6 +3,7 @@ import type { Connector } from '../contracts/connector.js';
 import { duration } from '../elements/duration.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { httpSchema } from './http-schema.js';
 import { enrichSchema } from './enrich-schema.js';
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { inferSchema } from './infer-schema.js';
@@ -139,6 +140,7 @@ export function pipelineSchema(connectors: Connectors) {
       .describe(
         'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
       ),
+    http: httpSchema.optional(),
     ...processSettings,
   });
 }

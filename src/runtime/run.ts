@@ -7,8 +7,11 @@ import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
+import { UnderWay } from '../flow/under-way.js';
+import { secretsIn } from '../config/secrets.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report, RunSummary } from '../observability/events.js';
+import { createRedact } from '../observability/redact.js';
 import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.js';
 import type { Chain } from '../pipeline/document-task.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
@@ -24,6 +27,7 @@ import { checkTerms } from './check-terms.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openLookups, wireLookup } from './open-lookups.js';
 import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
+import { openStatus, type Status } from './open-status.js';
 import { rereadEvery } from './reread-every.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
@@ -58,15 +62,25 @@ const startTries = 6;
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
  */
 export async function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
-  const { connectors, allowMassDeletion = false, onEvent: report = () => undefined } = options;
+  const { connectors, allowMassDeletion = false, onEvent } = options;
   const clock = options.clock ?? systemClock;
   const stop = new Stop(clock);
   const began = clock.now();
   const releasers = new Releasers();
+  let status: Status | undefined;
+  const report: Report = (event) => {
+    status?.see(event);
+    onEvent?.(event);
+  };
   const context: OpenContext = { connectors, clock, report, releasers };
   releasers.push(listen(options.signal, () => stop.drain(spec.stopDeadlineMs)));
   releasers.push(listen(options.abort, () => stop.abort()));
   try {
+    if (spec.http !== undefined) {
+      const opened = await openStatus(spec.http, { releasers, redact: createRedact(secretsIn(spec)) });
+      status = opened;
+      report({ type: 'status-open', url: opened.url });
+    }
     /** A store that is about to change its owner is waited for; one that is not there at all soon ends the run. */
     const patientStart = (work: () => Promise<void>) =>
       retry(work, {
@@ -117,6 +131,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       bytes: spec.limits.bytes ?? room.bytes,
     };
     const admission = new Admission(limits);
+    const underWay = new UnderWay(clock);
+    status?.watch(admission, underWay);
     const ended = new AbortController();
     releasers.push(() => ended.abort());
     const shares = new LaneShares({
@@ -160,6 +176,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       }),
       failed,
       admission,
+      underWay,
       limits,
       watch,
       rereadEveryMs,
