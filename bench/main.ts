@@ -7,6 +7,7 @@ import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 import { search } from './search.bench.js';
 import { serve } from './serve.bench.js';
+import { sources } from './sources.bench.js';
 import { sinks } from './sinks.bench.js';
 import { swap } from './swap.bench.js';
 
@@ -22,6 +23,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   swap,
   sinks,
   search,
+  sources,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);

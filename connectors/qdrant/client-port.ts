@@ -2,21 +2,11 @@ import { QdrantClient } from '@qdrant/js-client-rest';
 import type { Clock } from '../../src/contracts/context.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { QdrantConfig } from './config.js';
-import { createGate } from './gate.js';
-import type {
-  CollectionState,
-  FieldIndex,
-  NamedVectors,
-  Payload,
-  PointRecord,
-  QdrantPort,
-  ScoredPoint,
-} from './port.js';
-import { classifyQdrantError, isAnswer } from './qdrant-error.js';
+import { createCaller } from './client-call.js';
+import { collectionState, pointRecord, scoredPoint } from './client-results.js';
+import type { FieldIndex, QdrantPort } from './port.js';
+import { isAnswer } from './qdrant-error.js';
 import { termsVector } from './term-weights.js';
-
-/** After a call whose effect is unknown, where to make it twice is harmless. */
-const retryDelaysMs = [100, 1000];
 
 /** Qdrant over its official client. */
 export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort {
@@ -32,87 +22,8 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
     maxConnections: config.connections,
     checkCompatibility: false,
   }).api();
-  const gate = createGate(config.connections);
   const where = `Qdrant at ${url.host}`;
-
-  /** One request, within its time. */
-  async function once<T>(
-    request: (init: { signal: AbortSignal }) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    signal?.throwIfAborted();
-    const over = new AbortController();
-    const abort = () => over.abort(signal!.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    const timer = setTimeout(
-      () =>
-        over.abort(
-          new MillraceError(
-            'store_unavailable',
-            `${where} gave no answer within ${config.timeout} seconds.`,
-            {
-              hint: '`timeout` is how long one request may take, `maxRequestMb` how large it may be.',
-            },
-          ),
-        ),
-      config.timeout * 1000,
-    );
-    try {
-      return await request({ signal: over.signal });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw over.signal.aborted ? over.signal.reason : error;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-    }
-  }
-
-  async function call<T>(
-    request: (init: { signal: AbortSignal }) => Promise<{ readonly data: { readonly result?: T } }>,
-    signal?: AbortSignal,
-    delaysMs: readonly number[] = retryDelaysMs,
-  ): Promise<T> {
-    for (let tries = 0; ; tries++) {
-      try {
-        const { data } = await gate(() => once(request, signal));
-        if (data.result === undefined)
-          throw new MillraceError('store_unavailable', `${where} answered without a result.`);
-        return data.result;
-      } catch (thrown) {
-        signal?.throwIfAborted();
-        const error = classifyQdrantError(thrown, where);
-        const delay = delaysMs[tries];
-        if (error.code !== 'store_unavailable' || delay === undefined || isRefusal(thrown)) throw error;
-        await clock.sleep(Math.max(delay, Math.min(error.retryAfterMs ?? 0, 10_000)), signal);
-      }
-    }
-  }
-
-  /** A change that is only accepted may be lost, or take effect at any time: for the caller its effect is unknown. */
-  async function change(
-    request: (init: { signal: AbortSignal }) => Promise<{ readonly data: { readonly result?: unknown } }>,
-    signal?: AbortSignal,
-    delaysMs?: readonly number[],
-  ): Promise<void> {
-    await call(
-      async (init) => {
-        const answer = await request(init);
-        for (const one of [answer.data.result].flat()) {
-          const status = statusOf(one);
-          if (status !== 'completed')
-            throw new MillraceError(
-              'store_unavailable',
-              `${where} accepted a change and did not complete it (${status}).`,
-              { hint: 'The server is behind with its writes; it is asked again.' },
-            );
-        }
-        return answer;
-      },
-      signal,
-      delaysMs,
-    );
-  }
+  const { call, change } = createCaller(config, where, clock);
 
   return {
     version: async (signal) => {
@@ -143,6 +54,8 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         ...(terms && { sparse_vectors: { [termsVector]: {} } }),
         ...(indexFrom !== undefined && { optimizers_config: { indexing_threshold: indexFrom } }),
         ...(tenants && { hnsw_config: { m: 0, payload_m: 16 } }),
+        // What it forbids where it is on, conditions on fields without an index, stays within a document here.
+        strict_mode_config: { enabled: false },
       };
       try {
         await call((init) => api.createCollection(body, init), signal);
@@ -239,11 +152,6 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
   };
 }
 
-/** An answer that the same request will get again. */
-function isRefusal(thrown: unknown): boolean {
-  return isAnswer(thrown) && thrown.status < 500 && thrown.status !== 429 && thrown.status !== 408;
-}
-
 function explicitPort(url: string): number | undefined {
   const port = /^https?:\/\/(?:[^/@]*@)?[^/?#]*:(\d+)(?:[/?#]|$)/.exec(url)?.[1];
   return port === undefined ? undefined : Number(port);
@@ -252,42 +160,4 @@ function explicitPort(url: string): number | undefined {
 /** The client's types know no `readonly`. */
 function mutable<T>(value: T): never {
   return value as never;
-}
-
-function statusOf(result: unknown): unknown {
-  return typeof result === 'object' && result !== null && 'status' in result ? result.status : result;
-}
-
-function pointRecord(point: unknown): PointRecord {
-  const { id, payload, vector } = point as {
-    readonly id: string;
-    readonly payload?: Payload | null;
-    readonly vector?: NamedVectors | readonly number[] | null;
-  };
-  return { id, payload: payload ?? {}, vector: isNamed(vector) ? vector : {} };
-}
-
-function scoredPoint(point: { readonly id: unknown; readonly score: number }): ScoredPoint {
-  const { payload, vector } = pointRecord(point);
-  return { payload, vector, score: point.score };
-}
-
-function isNamed(vector: NamedVectors | readonly number[] | null | undefined): vector is NamedVectors {
-  return vector !== undefined && vector !== null && !Array.isArray(vector);
-}
-
-function collectionState(info: unknown): CollectionState {
-  const { status, config } = info as {
-    readonly status: CollectionState['status'];
-    readonly config: {
-      readonly params: {
-        readonly vectors?: { readonly [name: string]: unknown };
-        readonly sparse_vectors?: { readonly [name: string]: unknown } | null;
-      };
-    };
-  };
-  const terms = termsVector in (config.params.sparse_vectors ?? {});
-  const vectors = Object.entries(config.params.vectors ?? {});
-  if (vectors.some(([, one]) => typeof one !== 'object')) return { status, terms, vectors: undefined };
-  return { status, terms, vectors: new Map(vectors as [string, { size: number; distance: string }][]) };
 }

@@ -1,7 +1,8 @@
 import type { Json } from './payload-path.js';
-import { matchesFilter, type SparseVector, type StoredPoint } from './point-filter.js';
+import { matchesFilter, type StoredPoint } from './point-filter.js';
 import { Refusal } from './refusal.js';
 import type { Body, FilterBody } from './schemas.js';
+import { similarity, storedVector, written } from './stored-vector.js';
 
 interface Collection {
   readonly params: Body<'create'> | Body<'createUnnamed'>;
@@ -180,7 +181,7 @@ function engineOver(collections: Map<string, Collection>) {
     using: string | undefined,
     filter: FilterBody | undefined,
   ) {
-    const wanted = storedVector(one, using ?? '', query);
+    const wanted = storedVector(one.params, using ?? '', query);
     const scored = [...matching(one, filter)].flatMap((point) => {
       const vector = point.vectors.get(using ?? '');
       const score = vector === undefined ? undefined : similarity(wanted, vector);
@@ -195,60 +196,10 @@ function engineOver(collections: Map<string, Collection>) {
     { id, vector, payload }: Body<'upsert'>['points'][number],
   ): StoredPoint {
     const vectors = Object.entries(vector).map(
-      ([name, components]) => [name, storedVector(one, name, components)] as const,
+      ([name, components]) => [name, storedVector(one.params, name, components)] as const,
     );
     return { id, vectors: new Map(vectors), payload: (payload ?? {}) as StoredPoint['payload'] };
   }
-}
-
-function storedVector(
-  { params }: Collection,
-  name: string,
-  vector: readonly number[] | { readonly indices: readonly number[]; readonly values: readonly number[] },
-): Float32Array | SparseVector {
-  if ('indices' in vector) {
-    if (!('sparse_vectors' in params) || params.sparse_vectors?.[name] === undefined)
-      throw unknownVector(name);
-    return new Map(vector.indices.map((index, at) => [index, Math.fround(vector.values[at]!)]));
-  }
-  const named = params.vectors as
-    { readonly [name: string]: { readonly size: number } | undefined } | undefined;
-  const size = named?.[name]?.size;
-  if (size === undefined) throw unknownVector(name);
-  if (vector.length !== size)
-    throw new Refusal(
-      400,
-      `Wrong input: Vector dimension error: expected dim: ${size}, got ${vector.length}`,
-    );
-  return normalized(Float32Array.from(vector));
-}
-
-function unknownVector(name: string): Refusal {
-  return new Refusal(400, `Wrong input: Not existing vector name error: ${name}`);
-}
-
-function written(vector: Float32Array | SparseVector) {
-  if (vector instanceof Float32Array) return Array.from(vector);
-  return { indices: [...vector.keys()], values: [...vector.values()] };
-}
-
-/** Sparse vectors without a common index are no match at all. */
-function similarity(a: Float32Array | SparseVector, b: Float32Array | SparseVector): number | undefined {
-  if (a instanceof Float32Array) return dot(a, b as Float32Array);
-  const common = [...a].filter(([index]) => (b as SparseVector).has(index));
-  if (common.length === 0) return undefined;
-  return common.reduce((sum, [index, value]) => sum + value * (b as SparseVector).get(index)!, 0);
-}
-
-function normalized(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(dot(vector, vector));
-  return length === 0 ? vector : vector.map((component) => component / length);
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
-  return sum;
 }
 
 /** Numbers before UUIDs, as the server orders points. */

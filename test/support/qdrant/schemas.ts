@@ -96,6 +96,7 @@ export const bodies = {
     sparse_vectors: z.record(z.string(), z.strictObject({})).optional(),
     optimizers_config: threshold.optional(),
     hnsw_config: z.strictObject({ m: z.int().min(0), payload_m: z.int().min(0).optional() }).optional(),
+    strict_mode_config: z.strictObject({ enabled: z.boolean() }).optional(),
   }),
   /** A collection of one vector without a name. */
   createUnnamed: z.strictObject({
