@@ -56,7 +56,6 @@ function termsSql(
   );
   const values: SqlValue[] = [pipeline, k, k1, b];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const none = `'{}/${termSpace}'::sparsevec`;
   const products = packs.map((pack, at) => {
     const vector = pack.map(({ id }, place) => `${id + 1}:${2 ** (bits * place)}`).join(',');
     return `(-(${terms} <#> ${parameter(`{${vector}}/${termSpace}`)}::sparsevec))::int as p${at}`;
