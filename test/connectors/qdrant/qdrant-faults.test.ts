@@ -283,10 +283,11 @@ describe('first fill', () => {
     expect(await threshold(ask)).toBe(0);
     await store.tune();
     expect(await threshold(ask)).toBe(5000);
-    // The double says twice that it is at it.
-    expect(slept).toEqual([500, 500]);
-    await store.prepare(layout);
-    expect(await threshold(ask)).toBe(5000);
+    // The double waits for another change, and then says twice that it is at it.
+    expect(slept).toEqual([500, 500, 500]);
+    const changed = await again({ indexFrom: 7000 });
+    await changed.prepare(layout);
+    expect(await threshold(ask)).toBe(7000);
   });
 
   it.each([`PATCH ${chunks}`, `GET ${chunks}$`, `PUT ${chunks}_artifacts/points`])(
