@@ -1,8 +1,16 @@
 import type { Connector } from '../src/contracts/connector.js';
 import { files } from './files/connector.js';
+import { http } from './http/connector.js';
 import { pglite, postgres } from './postgres/connector.js';
 import { qdrant } from './qdrant/connector.js';
 import { redis } from './redis/connector.js';
 
 /** Every connector by the name that a configuration calls it. Code and drivers of a role are loaded when it is used. */
-export const connectors: { readonly [name: string]: Connector } = { files, pglite, postgres, qdrant, redis };
+export const connectors: { readonly [name: string]: Connector } = {
+  files,
+  http,
+  pglite,
+  postgres,
+  qdrant,
+  redis,
+};

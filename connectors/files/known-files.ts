@@ -45,6 +45,11 @@ export class KnownFiles {
     known.stamp = undefined;
   }
 
+  /** Every file is due for reading, changed or not. */
+  readAnew(): void {
+    for (const known of this.#files.values()) known.stamp = undefined;
+  }
+
   hasFailed(path: string): boolean {
     return this.#files.get(path)?.failed ?? false;
   }

@@ -22,6 +22,7 @@ export const openFilesSource: SourceFactory<FilesSourceConfig> = async (config, 
   }
   const source: Source = {
     name: config.name,
+    rereads: true,
     deliveries: (context) => deliveries(config, root, connector, context),
   };
   return source;

@@ -20,11 +20,17 @@ export async function* watchFolder(
 ): AsyncGenerator<Delivery> {
   const { clock, context } = reader;
   let took = 0;
+  const every = context.rereadEveryMs ?? Infinity;
+  let rereadAt = clock.now() + every;
   while (!context.signal.aborted) {
     // Looking takes a fifth of the time at most, however large the folder is.
     await clock.sleep(Math.max(pollMs, took * 4), context.signal).catch(() => undefined);
     if (context.signal.aborted) return;
     const start = clock.now();
+    if (start >= rereadAt) {
+      known.readAnew();
+      rereadAt = start + every;
+    }
     spared.clear();
     const look = await lookAround(reader, known, spared);
     took = clock.now() - start;

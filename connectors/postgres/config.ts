@@ -62,6 +62,23 @@ export const postgresFailedConfig = z
 
 export type PostgresFailedConfig = z.infer<typeof postgresFailedConfig>;
 
+/** Rows by key. */
+export const postgresLookupConfig = z
+  .strictObject({
+    url: postgresConfig.shape.url,
+    query: z
+      .string()
+      .regex(/\$1(?!\d)/, 'expected $1, the list of keys: select id, name from authors where id = any($1)')
+      .describe(
+        'One query for many keys: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
+      ),
+    connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
+    timeoutMs: postgresConfig.shape.timeoutMs,
+  })
+  .describe('Looks rows up in a Postgres database.');
+
+export type PostgresLookupConfig = z.infer<typeof postgresLookupConfig>;
+
 /** News of models by `NOTIFY`. */
 export const updatesConfig = z
   .strictObject({

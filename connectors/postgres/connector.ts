@@ -1,6 +1,13 @@
 import type { Connector } from '../../src/contracts/connector.js';
 import { cdcConfig } from './cdc/config.js';
-import { pgliteConfig, postgresConfig, postgresFailedConfig, updatesConfig } from './config.js';
+import {
+  pgliteConfig,
+  postgresConfig,
+  postgresFailedConfig,
+  updatesConfig,
+  postgresLookupConfig,
+  type PostgresLookupConfig,
+} from './config.js';
 
 /** `sink: { pglite: … }` */
 export const pglite: Connector = {
@@ -10,7 +17,7 @@ export const pglite: Connector = {
   },
 };
 
-/** `source`, `sink`, `failed: { postgres: … }`, `refresh: { events: { postgres: … } }` */
+/** `source`, `sink`, `failed: { postgres: … }`, `enrich: { postgres: … }`, `refresh: { events: { postgres: … } }` */
 export const postgres: Connector = {
   source: {
     schema: cdcConfig,
@@ -23,6 +30,11 @@ export const postgres: Connector = {
   failed: {
     schema: postgresFailedConfig,
     load: async () => (await import('./failed.js')).openPostgresFailed,
+  },
+  lookup: {
+    schema: postgresLookupConfig,
+    describe: ({ query }: PostgresLookupConfig) => ({ query }),
+    load: async () => (await import('./lookup.js')).openPostgresLookup,
   },
   updates: {
     schema: updatesConfig,

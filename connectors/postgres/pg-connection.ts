@@ -20,6 +20,8 @@ export interface PgOptions {
   readonly connections: number;
   /** A statement without an answer for so long is asked after on another connection. */
   readonly timeoutMs: number;
+  /** How values are read. Default: the driver's own way. */
+  readonly types?: pg.CustomTypesConfig;
 }
 
 const connectTimeoutMs = 10_000;
@@ -30,7 +32,7 @@ const begin =
 
 /** A pool of connections to a server. Lost ones are replaced at the next use. */
 export function openPgConnection(
-  { url, connections, timeoutMs }: PgOptions,
+  { url, connections, timeoutMs, types }: PgOptions,
   context: Pick<ConnectorContext, 'notify' | 'clock'>,
 ): SqlConnection {
   const pool = new pg.Pool({
@@ -39,6 +41,7 @@ export function openPgConnection(
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     application_name: 'millrace',
+    ...(types !== undefined && { types }),
   });
   const { host, port, database } = new pg.Client({ connectionString: url });
   const where = `Postgres at ${host}:${port}/${database ?? ''}`;

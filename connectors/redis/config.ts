@@ -116,6 +116,32 @@ export const redisUpdatesConfig = redisConnection
     'Reads a Redis stream: XADD millrace-models * model ./models/topics-2, with `revision` and `weights` (SHA-256) where need be.',
   );
 
+/** Rows by key. */
+export const redisLookupConfig = redisConnection
+  .extend({
+    pattern: z
+      .string()
+      .includes('{key}', { error: 'expected {key}, where the key goes: author:{key}' })
+      .default('{key}')
+      .describe('Name of the Redis key of a row, with `{key}` for the key: `author:{key}`.'),
+    as: z
+      .enum(['hash', 'json'])
+      .default('hash')
+      .describe(
+        'What such a Redis key holds: a hash, whose values are texts, or a string with a JSON object.',
+      ),
+  })
+  .describe('Looks rows up in Redis.');
+
+/** Answers of look-ups. */
+export const redisCacheConfig = redisConnection
+  .extend({
+    prefix: z.string().min(1).default('millrace:').describe('Put before the names of its Redis keys.'),
+  })
+  .describe('Keeps rows in Redis, for all processes of the pipeline.');
+
+export type RedisLookupConfig = z.output<typeof redisLookupConfig>;
+export type RedisCacheConfig = z.output<typeof redisCacheConfig>;
 export type RedisUpdatesConfig = z.output<typeof redisUpdatesConfig>;
 export type RedisFailedConfig = z.output<typeof redisFailedConfig>;
 export type RedisConnectionConfig = z.output<typeof redisConnection>;

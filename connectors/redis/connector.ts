@@ -1,7 +1,14 @@
 import type { Connector } from '../../src/contracts/connector.js';
-import { redisFailedConfig, redisSourceConfig, redisUpdatesConfig } from './config.js';
+import {
+  redisCacheConfig,
+  redisFailedConfig,
+  redisLookupConfig,
+  redisSourceConfig,
+  redisUpdatesConfig,
+  type RedisLookupConfig,
+} from './config.js';
 
-/** `source: { redis: … }`, `failed: { redis: … }`, `refresh: { events: { redis: … } }` */
+/** `source: { redis: … }`, `failed: { redis: … }`, `enrich: { redis: …, cache: { redis: … } }`, `refresh: { events: { redis: … } }` */
 export const redis: Connector = {
   source: {
     schema: redisSourceConfig,
@@ -10,6 +17,15 @@ export const redis: Connector = {
   failed: {
     schema: redisFailedConfig,
     load: async () => (await import('./failed.js')).openRedisFailed,
+  },
+  lookup: {
+    schema: redisLookupConfig,
+    describe: ({ pattern, as }: RedisLookupConfig) => ({ pattern, as }),
+    load: async () => (await import('./lookup.js')).openRedisLookup,
+  },
+  cache: {
+    schema: redisCacheConfig,
+    load: async () => (await import('./cache.js')).openRedisCache,
   },
   updates: {
     schema: redisUpdatesConfig,

@@ -2,7 +2,8 @@ import type { ChainSpec, DocumentStepSpec, InferSpec } from '../pipeline/spec.js
 import { embedRoutes } from '../inference/model-spec.js';
 import { routed } from '../inference/routed-spec.js';
 import type { InferStepInput } from './infer-schema.js';
-import type { PipelineOutput } from './schema.js';
+import { enrichStepSpec } from './parse-enrich.js';
+import type { Connectors, PipelineOutput } from './schema.js';
 
 type Steps = PipelineOutput['chain'];
 
@@ -28,12 +29,12 @@ export function chainProblems(chain: Steps): string[] {
 }
 
 /** @param chain without problems */
-export function chainSpec(chain: Steps): ChainSpec {
+export function chainSpec(chain: Steps, connectors: Connectors): ChainSpec {
   const chunkAt = chain.findIndex((step) => 'chunk' in step);
   return {
     documentSteps: chain.slice(0, chunkAt).flatMap((step): DocumentStepSpec[] => {
       if ('infer' in step) return [{ infer: inferSpec(step.infer) }];
-      return 'enrich' in step ? [{ enrich: step.enrich }] : [];
+      return 'enrich' in step ? [enrichStepSpec(step.enrich, connectors)] : [];
     }),
     chunk: chain.flatMap((step) => ('chunk' in step ? [step.chunk] : []))[0]!,
     chunkSteps: chain.slice(chunkAt).flatMap((step) => ('infer' in step ? [inferSpec(step.infer)] : [])),

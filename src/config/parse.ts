@@ -28,7 +28,7 @@ export function parsePipeline(
   const { keep: keepMs, ...generations } = result.data.generations;
   const problems = chainProblems(chain);
   if (problems.length > 0) throw unusable(origin, problems);
-  const steps = chainSpec(chain);
+  const steps = chainSpec(chain, connectors);
   const updates = refresh && { ...refresh, watch: [refresh.watch].flat() };
   const strangers = updates === undefined ? [] : refreshProblems(updates, steps);
   if (strangers.length > 0) throw unusable(origin, strangers);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Connector } from '../contracts/connector.js';
 import { duration } from '../elements/duration.js';
-import type { EnrichBatch } from '../contracts/document-transform.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { enrichSchema } from './enrich-schema.js';
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { generationsSchema } from './generations-schema.js';
 import { inferSchema } from './infer-schema.js';
@@ -11,30 +11,15 @@ import { inferSchema } from './infer-schema.js';
 /** Connectors by name. */
 export type Connectors = { readonly [name: string]: Connector };
 
-const enrichSchema = z
-  .strictObject({
-    name: z.string().min(1).describe('What the step is called in messages and in the chain.'),
-    version: z
-      .string()
-      .default('1')
-      .describe('Stands for the code of the function: raise it when the function gives other results.'),
-    batch: z
-      .custom<EnrichBatch>((value) => typeof value === 'function', { error: 'expected a function' })
-      .describe(
-        'Async function: documents in, one enrichment or Error each out. Only in a TypeScript configuration.',
-      ),
-    batchSize: z.int().min(1).max(10_000).default(100).describe('Documents of one call at most.'),
-    concurrency: z.int().min(1).max(100).default(4).describe('Calls under way at once.'),
-  })
-  .describe('Adds metadata to each document, or gives it another text.');
-
-const stepSchema = z.union([
-  z.strictObject({ enrich: enrichSchema }),
-  z.strictObject({ infer: inferSchema }),
-  z.strictObject({ chunk: chunkerSchema }),
-  z.strictObject({ sparse: sparseSchema }),
-  z.strictObject({ embed: embedSpec }),
-]);
+function stepSchema(connectors: Connectors) {
+  return z.union([
+    z.strictObject({ enrich: enrichSchema(connectors) }),
+    z.strictObject({ infer: inferSchema }),
+    z.strictObject({ chunk: chunkerSchema }),
+    z.strictObject({ sparse: sparseSchema }),
+    z.strictObject({ embed: embedSpec }),
+  ]);
+}
 
 const limitsSchema = z.strictObject({
   elements: z
@@ -137,7 +122,7 @@ export function pipelineSchema(connectors: Connectors) {
       .describe('Name of the pipeline: the key of its rows in the store.'),
     source: role(connectors, 'source').describe('Where documents come from.'),
     chain: z
-      .array(stepSchema)
+      .array(stepSchema(connectors))
       .prefault([{ chunk: { markdown: {} } }, { embed: { static: { model: 'bundled' } } }])
       .describe(
         'What a document goes through: any number of enrich and infer steps, then chunk, then any number of infer steps, perhaps sparse, then embed.',

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FailedStoreFactory } from './failed-store.js';
+import type { DescribeLookup, LookupCacheFactory, LookupFactory } from './lookup.js';
 import type { ModelUpdatesFactory } from './model-updates.js';
 import type { SourceFactory } from './source.js';
 import type { StoreFactory } from './store.js';
@@ -10,6 +11,13 @@ export interface Connector {
   readonly sink?: Role<StoreFactory<never>>;
   readonly failed?: Role<FailedStoreFactory<never>>;
   readonly updates?: Role<ModelUpdatesFactory<never>>;
+  readonly lookup?: LookupRole;
+  readonly cache?: Role<LookupCacheFactory<never>>;
+}
+
+export interface LookupRole extends Role<LookupFactory<never>> {
+  readonly schema: z.ZodObject;
+  readonly describe: DescribeLookup<never>;
 }
 
 export interface Role<Factory> {

@@ -9,6 +9,11 @@ export interface SourceContext {
   readonly signal: AbortSignal;
   /** Go on after everything was read, and hand over changes as they come. */
   readonly watch: boolean;
+  /**
+   * While watching: hand over all that there is anew so often, in ms, unchanged or not: what it is enriched with may have
+   * changed. Asked only of a source that `rereads`.
+   */
+  readonly rereadEveryMs?: number | undefined;
   /** An item over this many bytes is handed over as `unreadable` (`item_too_large`), never buffered whole. */
   readonly maxItemBytes: number;
   /** The operator's word that any share of the documents may vanish at once. */
@@ -56,6 +61,8 @@ export interface Source {
   readonly name: string;
   /** It has no end of its own: it is read on and on unless a run is told to end once it has caught up. */
   readonly endless?: boolean;
+  /** What it has handed over can be read again, as often as it is told to (`rereadEveryMs`). */
+  readonly rereads?: boolean;
   /** Looks whether it can be read, for one whose reading leaves marks. Changes nothing. @returns what is there, for people */
   readonly probe?: () => Promise<string>;
   /**

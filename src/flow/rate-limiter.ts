@@ -2,9 +2,11 @@ import type { Clock } from '../contracts/context.js';
 import { untilAborted } from './until-aborted.js';
 
 export interface RateLimits {
-  /** Calls in any 60 seconds; undefined: no limit. */
+  /** Length of the window, in ms. Default: 60 seconds. */
+  readonly windowMs?: number;
+  /** Calls in any window; undefined: no limit. */
   readonly requests?: number | undefined;
-  /** Tokens in any 60 seconds; undefined: no limit. */
+  /** Tokens in any window; undefined: no limit. */
   readonly tokens?: number | undefined;
 }
 
@@ -21,16 +23,17 @@ interface Entry {
   past: boolean;
 }
 
-const windowMs = 60_000;
+const minuteMs = 60_000;
 
 /**
- * Keeps calls within requests and tokens a minute, both at once, in the order in which they came. A sliding log: in no
- * window of 60 seconds is a limit passed. A call of more tokens than the limit goes alone, once the window is empty.
+ * Keeps calls within requests and tokens a window (a minute), both at once, in the order in which they came. A sliding log: in no
+ * window is a limit passed. A call of more tokens than the limit goes alone, once the window is empty.
  */
 export class RateLimiter {
   readonly #limits: RateLimits;
   readonly #clock: Clock;
-  /** Calls of the last minute, oldest first. */
+  readonly #windowMs: number;
+  /** Calls of the last window, oldest first. */
   readonly #log: Entry[] = [];
   #tokens = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -38,6 +41,7 @@ export class RateLimiter {
   constructor(limits: RateLimits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#windowMs = limits.windowMs ?? minuteMs;
   }
 
   /** Resolves when the call may be made; rejects with the signal's reason while it waits, and counts nothing then. */
@@ -55,7 +59,7 @@ export class RateLimiter {
       const now = this.#clock.now();
       this.#forget(now);
       if (this.#hasRoom(tokens)) break;
-      await this.#clock.sleep(this.#log[0]!.at + windowMs - now, signal);
+      await this.#clock.sleep(this.#log[0]!.at + this.#windowMs - now, signal);
     }
     const entry: Entry = { at: this.#clock.now(), tokens, past: false };
     this.#log.push(entry);
@@ -75,7 +79,7 @@ export class RateLimiter {
   }
 
   #forget(now: number): void {
-    const kept = this.#log.findIndex(({ at }) => at + windowMs > now);
+    const kept = this.#log.findIndex(({ at }) => at + this.#windowMs > now);
     for (const entry of this.#log.splice(0, kept === -1 ? this.#log.length : kept)) {
       entry.past = true;
       this.#tokens -= entry.tokens;

@@ -11,7 +11,7 @@ import type { ModelSpec } from '../inference/model-spec.js';
 import { defaultKey, isKeyed, routeName } from '../inference/routing.js';
 import { termRule } from '../transforms/terms/count-terms.js';
 import { differences } from './differences.js';
-import type { InferSpec, PipelineSpec } from './spec.js';
+import type { InferSpec, LookupSpec, PipelineSpec } from './spec.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
 
 /** What a filled store remembers of the chain that filled it. */
@@ -54,10 +54,12 @@ export function describeChain(spec: PipelineSpec, plan: EmbeddingPlan, inferIds:
   return {
     format: 2,
     chain: {
-      enrich: documentSteps.map((step) =>
-        step.infer === undefined
-          ? { name: step.enrich.name, version: step.enrich.version }
-          : describeInfer(step.infer, inferIds),
+      enrich: documentSteps.map(({ enrich, infer, lookup }) =>
+        enrich !== undefined
+          ? { name: enrich.name, version: enrich.version }
+          : infer !== undefined
+            ? describeInfer(infer, inferIds)
+            : describeLookup(lookup),
       ),
       // Absent where there is none: a store of before there were such steps has the same digest.
       ...(chunkSteps.length > 0 && { infer: chunkSteps.map((step) => describeInfer(step, inferIds)) }),
@@ -95,6 +97,23 @@ function describeEmbedding({ embed }: PipelineSpec, { routes, identities }: Embe
     ...(route !== undefined && { route: typeof route === 'string' ? route : `function ${version}` }),
     ...(Object.keys(keys).length > 0 && { keys: asJson(keys) }),
   };
+}
+
+/** What decides what a look-up makes of a document; when and how often it is asked does not. */
+function describeLookup(step: LookupSpec): Json {
+  const { from, describes, key, fields, join, into, missing, template, metadata, version } = step;
+  return asJson({
+    lookup: from.connector,
+    ...(describes as object),
+    key,
+    fields,
+    // Of a function only the version is known.
+    join: typeof join === 'function' ? `function ${version}` : join,
+    into,
+    missing,
+    template,
+    metadata,
+  });
 }
 
 function describeInfer(step: InferSpec, inferIds: InferIds): Json {

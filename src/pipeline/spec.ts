@@ -3,6 +3,8 @@ import type { HandlerSpec } from '../inference/handler-spec.js';
 import type { EmbedSpec } from '../inference/model-spec.js';
 import type { Routed } from '../inference/routing.js';
 import type { ChunkerSpec } from '../transforms/chunk/chunker.js';
+import type { Json } from '../elements/metadata.js';
+import type { LookupStepOptions } from '../transforms/lookup/lookup-step.js';
 import type { SparseSpec } from '../transforms/terms/sparse-schema.js';
 import type { InferField, Postprocess, Preprocess } from '../transforms/infer/infer-step.js';
 
@@ -51,8 +53,9 @@ export interface ChainSpec {
 }
 
 export type DocumentStepSpec =
-  | { readonly enrich: EnrichSpec; readonly infer?: never }
-  | { readonly infer: InferSpec; readonly enrich?: never };
+  | { readonly enrich: EnrichSpec; readonly infer?: never; readonly lookup?: never }
+  | { readonly infer: InferSpec; readonly enrich?: never; readonly lookup?: never }
+  | { readonly lookup: LookupSpec; readonly infer?: never; readonly enrich?: never };
 
 /** A connector by its name in the registry, with its checked configuration. */
 export interface ConnectorSpec {
@@ -67,6 +70,33 @@ export interface EnrichSpec {
   readonly batch: EnrichBatch;
   readonly batchSize: number;
   readonly concurrency: number;
+  /** How often unchanged documents are enriched anew while a run goes on, in ms; absent: never. */
+  readonly refreshEveryMs: number | undefined;
+}
+
+/** A look-up by a key of each document. */
+export interface LookupSpec extends Omit<LookupStepOptions, 'ask'> {
+  readonly from: ConnectorSpec;
+  /** What of its configuration decides the rows. */
+  readonly describes: Json;
+  /** Stands for the code of a `join` function. */
+  readonly version: string;
+  readonly cache: CacheSpec | undefined;
+  readonly timeoutMs: number;
+  /** Calls in any second. */
+  readonly rps: number | undefined;
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly refreshEveryMs: number | undefined;
+}
+
+export interface CacheSpec {
+  readonly ttlMs: number;
+  readonly negativeTtlMs: number;
+  /** Rows at most, in memory. */
+  readonly entries: number;
+  /** Absent: in memory. */
+  readonly place: ConnectorSpec | undefined;
 }
 
 export interface InferSpec extends Routed<HandlerSpec> {

@@ -6,16 +6,18 @@ import type { Connectors } from '../config/schema.js';
 import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
-import type { PipelineSpec } from '../pipeline/spec.js';
+import { within } from '../flow/within.js';
+import type { LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openHandler, openModel, openPool } from './open-model.js';
 import { checkTerms } from './check-terms.js';
-import { openSource, openStore, type OpenContext } from './open-parts.js';
+import { lookupSteps } from './open-lookups.js';
+import { openLookup, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
 
 /** What a look at one part of a pipeline found. */
 export interface Finding {
-  readonly part: 'source' | 'model' | 'store';
+  readonly part: 'source' | 'lookup' | 'model' | 'store';
   /** What is well. */
   readonly detail?: string;
   /** What is not. */
@@ -31,6 +33,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   const context: OpenContext = { connectors, clock: systemClock, report: () => undefined, releasers };
   try {
     yield await look('source', () => checkSource(spec, context));
+    for (const step of lookupSteps(spec)) yield await look('lookup', () => checkLookup(step, spec, context));
     const pool = openPool({ workers: 1 }, context);
     let models: ReadonlyMap<string, EmbeddingModel> | undefined;
     let infer: InferModels | undefined;
@@ -72,6 +75,16 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
   } finally {
     await releasers.release();
   }
+}
+
+async function checkLookup(step: LookupSpec, spec: PipelineSpec, context: OpenContext): Promise<string> {
+  const { name, timeoutMs } = step;
+  const lookup = await openLookup(step.from, spec, context);
+  const late = () =>
+    new MillraceError('remote_unavailable', `"${name}" did not answer within ${timeoutMs} ms.`);
+  const signal = new AbortController().signal;
+  await within({ ms: timeoutMs, clock: context.clock, signal, late }, (cut) => lookup.probe(cut));
+  return `"${name}" answers`;
 }
 
 /** A check fetches nothing. @returns undefined for what is on the hub and not here */

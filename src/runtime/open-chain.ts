@@ -19,6 +19,7 @@ import {
   wireInfer,
   type InferModels,
 } from './open-infer.js';
+import { openLookups, wireLookup, type Lookups } from './open-lookups.js';
 import { openPool } from './open-model.js';
 import { openModels, type Models } from './open-models.js';
 import type { OpenContext } from './open-parts.js';
@@ -30,6 +31,7 @@ export interface OpenedChain {
   readonly models: Models;
   readonly embeddings: ReadonlyMap<string, EmbeddingModel>;
   readonly inferModels: InferModels;
+  readonly lookups: Lookups;
   readonly plan: EmbeddingPlan;
   readonly artifact: ChainArtifact;
   readonly spaces: readonly SpaceLayout[];
@@ -40,10 +42,11 @@ export async function openChain(spec: PipelineSpec, context: OpenContext, stop: 
   const models = openModels({ spec, pool, context, stop });
   const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
   const inferModels = await openInferModels(spec, (model) => models.handler(model));
+  const lookups = await openLookups(spec, context, stop.aborting);
   const plan = planEmbedding(spec, embeddings, context.report);
   const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
   const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
-  return { pool, models, embeddings, inferModels, plan, artifact, spaces };
+  return { pool, models, embeddings, inferModels, lookups, plan, artifact, spaces };
 }
 
 export interface WiredChain {
@@ -55,7 +58,7 @@ export interface WiredChain {
 /** Lanes, batchers and bounds around the models: what documents go through. */
 export function wireChain(
   spec: PipelineSpec,
-  { pool, embeddings, inferModels, plan, artifact }: OpenedChain,
+  { pool, embeddings, inferModels, lookups, plan, artifact }: OpenedChain,
   context: OpenContext,
   stop: Stop,
 ): WiredChain {
@@ -66,9 +69,10 @@ export function wireChain(
     ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
       inPlace ? [] : [{ concurrency, items: batching.texts }],
     ),
-    ...spec.documentSteps.flatMap(({ enrich }) =>
-      enrich === undefined ? [] : [{ concurrency: enrich.concurrency, items: enrich.batchSize }],
-    ),
+    ...spec.documentSteps.flatMap(({ enrich, lookup }) => {
+      const step = enrich ?? lookup;
+      return step === undefined ? [] : [{ concurrency: step.concurrency, items: step.batchSize }];
+    }),
     ...[...inferModels.values()].flatMap((handlers) =>
       [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
     ),
@@ -91,8 +95,9 @@ export function wireChain(
     onFree: (lane) => report({ type: 'lane-free', lane }),
   });
   const chain: Chain = {
-    enrich: spec.documentSteps.map(({ enrich, infer }) => {
-      if (infer === undefined)
+    enrich: spec.documentSteps.map(({ enrich, infer, lookup }) => {
+      if (lookup !== undefined) return wireLookup(lookup, lookups, context, signal);
+      if (enrich !== undefined)
         return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
       const step = wireInfer(infer, inferModels, shares, context, signal);
       return createInferDocuments({ name: infer.name, to: infer.to, step });

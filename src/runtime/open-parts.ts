@@ -1,5 +1,6 @@
 import type { ConnectorContext, Clock } from '../contracts/context.js';
 import type { FailedStore } from '../contracts/failed-store.js';
+import type { Lookup, LookupCache } from '../contracts/lookup.js';
 import type { ModelUpdates } from '../contracts/model-updates.js';
 import type { Source } from '../contracts/source.js';
 import type { Store } from '../contracts/store.js';
@@ -46,7 +47,29 @@ export async function openModelUpdates(
   return factory(events.config as never, connectorContext(spec, context));
 }
 
-async function load<Name extends 'source' | 'sink' | 'failed' | 'updates'>(
+export async function openLookup(
+  from: ConnectorSpec,
+  spec: PipelineSpec,
+  context: OpenContext,
+): Promise<Lookup> {
+  const factory = await load(from, 'lookup', context);
+  const lookup = await factory(from.config as never, connectorContext(spec, context));
+  context.releasers.push(() => lookup.close());
+  return lookup;
+}
+
+export async function openLookupCache(
+  place: ConnectorSpec,
+  spec: PipelineSpec,
+  context: OpenContext,
+): Promise<LookupCache> {
+  const factory = await load(place, 'cache', context);
+  const cache = await factory(place.config as never, connectorContext(spec, context));
+  context.releasers.push(() => cache.close());
+  return cache;
+}
+
+async function load<Name extends 'source' | 'sink' | 'failed' | 'updates' | 'lookup' | 'cache'>(
   { connector }: ConnectorSpec,
   name: Name,
   { connectors }: OpenContext,

@@ -39,6 +39,8 @@ export interface RunLoopOptions {
   readonly admission: Admission;
   readonly limits: DocumentCaps & { readonly maxItemBytes: number };
   readonly watch: boolean;
+  /** How often a source that goes on hands over all that it has anew, in ms; undefined: never. */
+  readonly rereadEveryMs: number | undefined;
   readonly allowMassDeletion: boolean;
   /** Leaves the records of failures that are over. */
   readonly keepRecords: boolean;
@@ -112,10 +114,11 @@ class Loop {
   }
 
   async #readAll(): Promise<void> {
-    const { source, watch, limits, allowMassDeletion, stop, report } = this.#options;
+    const { source, watch, limits, rereadEveryMs, allowMassDeletion, stop, report } = this.#options;
     const context = {
       signal: stop.draining,
       watch,
+      rereadEveryMs,
       maxItemBytes: limits.maxItemBytes,
       allowMassDeletion,
       ...this.#versions,

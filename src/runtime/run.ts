@@ -15,6 +15,7 @@ import { keepRetention } from './keep-retention.js';
 import { checkTerms } from './check-terms.js';
 import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
+import { rereadEvery } from './reread-every.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
@@ -70,6 +71,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const failed = await openFailedStore(spec, context);
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const source = options.source ?? (await openSource(spec, context));
+    const rereadEveryMs = options.source === undefined ? rereadEvery(spec, source) : undefined;
     const watch = options.watch ?? source.endless ?? false;
     const opened = await openChain(spec, context, stop);
     const { artifact, spaces, models } = opened;
@@ -111,6 +113,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       admission,
       limits,
       watch,
+      rereadEveryMs,
       allowMassDeletion,
       clock,
       stop,

@@ -113,6 +113,39 @@ describe('a configuration that is wrong is refused with the path to the key, wha
       ['chain[0].infer.models: name one model, or several under `models`, not both'],
     ],
     [
+      'an enrichment by nothing, and by two',
+      `${start}chain: [{ enrich: { name: a } }, { enrich: { redis: { url: "redis://h", key: a }, http: { url: "http://h/{key}", key: a } } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      ['chain[0].enrich: name one of batch, http, postgres, redis', 'chain[1].enrich: name one of batch'],
+    ],
+    [
+      'a look-up without its key, and with what it does not know',
+      `${start}chain: [{ enrich: { redis: { url: "redis://h", patern: x }, joins: left } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      [
+        'chain[0].enrich.redis.key: missing',
+        'chain[0].enrich.redis.patern: unknown key. Did you mean "pattern"?',
+        'chain[0].enrich.joins: unknown key. Did you mean "join"?',
+      ],
+    ],
+    [
+      'look-ups that cannot do what they are told',
+      `${start}chain: [{ enrich: { http: { url: "http://{key}/", key: a }, join: nested, template: "{", timeout: 5, cache: { ttl: long } } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      [
+        'chain[0].enrich.http.url: expected http(s)://host/path, with {key} or {keys} only behind the host',
+        'chain[0].enrich.template: has a "{" without its partner',
+        'chain[0].enrich.timeout: invalid input: expected string, received number',
+        'chain[0].enrich.cache.ttl: expected a number with its unit',
+      ],
+    ],
+    [
+      'options that do not go together',
+      `${start}chain: [{ enrich: { redis: { url: "redis://h", key: a }, join: nested, metadata: false } }, { enrich: { redis: { url: "redis://h", key: a }, into: b } }, { chunk: { markdown: {} } }, ${embed}]\n`,
+      [
+        'chain[0].enrich.into: is missing: the name that the row is put under',
+        'chain[0].enrich.template: is missing: with `metadata: false` the fields would go nowhere',
+        'chain[1].enrich.into: is for `join: nested`',
+      ],
+    ],
+    [
       'a bad name',
       'name: "a b"\nsource: { files: { root: docs } }\n',
       ['name: expected letters, digits, - and _'],
