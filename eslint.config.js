@@ -1,10 +1,17 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.cache/', '.millrace/', 'coverage/'] },
+  { ignores: ['dist/', '**/node_modules/', '.cache/', '.millrace/', 'coverage/'] },
   ...tseslint.configs.recommended,
   {
-    files: ['src/**/*.ts', 'connectors/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
+    files: [
+      'src/**/*.ts',
+      'connectors/**/*.ts',
+      'test/**/*.ts',
+      'bench/**/*.ts',
+      'examples/**/*.ts',
+      'notebooks/*.ts',
+    ],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',

@@ -32,6 +32,15 @@ const services = {
     install: 'apt-get install redis-server',
     tests: ['dist/test/connectors/redis/redis-*.test.js', 'dist/test/torture/*.test.js'],
   },
+  jupyter: {
+    present:
+      existsSync(join(root, 'notebooks', 'kernel', 'node_modules', 'tslab')) &&
+      (process.env.PATH ?? '')
+        .split(delimiter)
+        .some((folder) => existsSync(join(folder, 'jupyter-nbconvert'))),
+    install: 'bash .ci/install',
+    tests: ['dist/test/notebooks/**/*.test.js'],
+  },
   minilm: {
     present:
       existsSync(join(root, '.cache', 'weights', 'minilm-b9a0018dff09', 'onnx', 'model.onnx')) ||

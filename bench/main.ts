@@ -6,6 +6,7 @@ import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
 import { serve } from './serve.bench.js';
+import { sources } from './sources.bench.js';
 import { sinks } from './sinks.bench.js';
 import { swap } from './swap.bench.js';
 
@@ -20,6 +21,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   serve,
   swap,
   sinks,
+  sources,
 };
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);

@@ -17,6 +17,7 @@ import { bareCopy, bareStage, bareUpsert } from './bare-sink.js';
 import type { Benchmark, Figure } from './figure.js';
 import { median } from './median.js';
 import { processorTime } from './processor-time.js';
+import { qdrantSink } from './qdrant-sink.js';
 import { batchesOf, documents as rowsOf, width } from './sink-rows.js';
 
 const batch = 512;
@@ -27,10 +28,12 @@ const layout = { spaces: [{ name: '*', width }] };
 
 /** The stores' writes against the barest way to bring the same rows into the same tables. */
 export const sinks: Benchmark = {
-  about: 'fenced writes and first fill of Postgres and PGlite, against bare loops into the same tables',
+  about:
+    'fenced writes and first fill of Postgres, PGlite and Qdrant, against bare loops into the same tables',
   async *run(say) {
     yield* postgres(say);
     yield* pglite(say);
+    yield* qdrantSink(say);
   },
 };
 

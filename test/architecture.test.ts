@@ -14,7 +14,7 @@ const order = [
   ['transforms'],
   ['pipeline'],
   ['config', 'retrieval'],
-  ['runtime', 'hosts'],
+  ['runtime', 'hosts', 'langchain'],
   ['index'],
   ['cli'],
 ];

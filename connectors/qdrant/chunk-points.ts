@@ -3,7 +3,8 @@ import type { Metadata } from '../../src/elements/metadata.js';
 import { escapeKeys } from './metadata-keys.js';
 import { metadataTimes } from './metadata-times.js';
 import { pointId, vectorName } from './names.js';
-import type { Payload, Point } from './port.js';
+import type { NamedVectors, Payload, Point } from './port.js';
+import { termWeights, termsVector, wordsOf } from './term-weights.js';
 
 /** A point and the most bytes that it takes in a request. */
 export interface SizedPoint {
@@ -20,7 +21,7 @@ export interface PointKey {
 }
 
 /** Of each chunk, by its id, the vectors that the store keeps, by the name of the vector. */
-export type KeptVectors = ReadonlyMap<string, { readonly [name: string]: readonly number[] }>;
+export type KeptVectors = ReadonlyMap<string, NamedVectors>;
 
 /** The longest form of a 32-bit float as JSON, with its comma: `-1.1754943508222875e-38,`. */
 const componentBytes = 24;
@@ -43,18 +44,30 @@ export function chunkPoints({ chunks, spaces }: StoreWrite, key: PointKey, kept:
       text: chunk.text,
       metadata: escapeKeys(chunk.metadata),
       times: metadataTimes(chunk.metadata),
+      ...(chunk.terms !== undefined && { words: wordsOf(chunk.terms), terms: Array.from(chunk.terms.ids) }),
     };
-    const vectors = spaces.map(({ space, vectors: given }): [string, readonly number[]] => {
+    const dense = spaces.map(({ space, vectors: given }): [string, NamedVectors[string]] => {
       const name = vectorName(space);
       const own = given[at];
       return [name, own === undefined ? kept.get(chunk.id)![name]! : Array.from(own)];
     });
-    const components = vectors.reduce((sum, [, vector]) => sum + vector.length, 0);
+    const vector: NamedVectors = {
+      ...Object.fromEntries(dense),
+      ...(chunk.terms !== undefined && { [termsVector]: termWeights(chunk.terms) }),
+    };
     return {
-      point: { id: pointId(key.writeId, at), vector: Object.fromEntries(vectors), payload },
-      bytes: payloadBytes(payload) + components * componentBytes + 200,
+      point: { id: pointId(key.writeId, at), vector, payload },
+      bytes: payloadBytes(payload) + components(vector) * componentBytes + 200,
     };
   });
+}
+
+/** How many numbers they hold. */
+function components(vector: NamedVectors): number {
+  return Object.values(vector).reduce(
+    (sum, one) => sum + ('indices' in one ? one.indices.length * 2 : one.length),
+    0,
+  );
 }
 
 function payloadBytes(payload: Payload): number {

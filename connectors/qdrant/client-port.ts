@@ -2,12 +2,11 @@ import { QdrantClient } from '@qdrant/js-client-rest';
 import type { Clock } from '../../src/contracts/context.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { QdrantConfig } from './config.js';
-import { createGate } from './gate.js';
-import type { CollectionState, FieldIndex, NamedVectors, Payload, PointRecord, QdrantPort } from './port.js';
-import { classifyQdrantError, isAnswer } from './qdrant-error.js';
-
-/** After a call whose effect is unknown, where to make it twice is harmless. */
-const retryDelaysMs = [100, 1000];
+import { createCaller } from './client-call.js';
+import { collectionState, pointRecord, scoredPoint } from './client-results.js';
+import type { FieldIndex, QdrantPort } from './port.js';
+import { isAnswer } from './qdrant-error.js';
+import { termsVector } from './term-weights.js';
 
 /** Qdrant over its official client. */
 export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort {
@@ -23,87 +22,8 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
     maxConnections: config.connections,
     checkCompatibility: false,
   }).api();
-  const gate = createGate(config.connections);
   const where = `Qdrant at ${url.host}`;
-
-  /** One request, within its time. */
-  async function once<T>(
-    request: (init: { signal: AbortSignal }) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    signal?.throwIfAborted();
-    const over = new AbortController();
-    const abort = () => over.abort(signal!.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    const timer = setTimeout(
-      () =>
-        over.abort(
-          new MillraceError(
-            'store_unavailable',
-            `${where} gave no answer within ${config.timeout} seconds.`,
-            {
-              hint: '`timeout` is how long one request may take, `maxRequestMb` how large it may be.',
-            },
-          ),
-        ),
-      config.timeout * 1000,
-    );
-    try {
-      return await request({ signal: over.signal });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw over.signal.aborted ? over.signal.reason : error;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-    }
-  }
-
-  async function call<T>(
-    request: (init: { signal: AbortSignal }) => Promise<{ readonly data: { readonly result?: T } }>,
-    signal?: AbortSignal,
-    delaysMs: readonly number[] = retryDelaysMs,
-  ): Promise<T> {
-    for (let tries = 0; ; tries++) {
-      try {
-        const { data } = await gate(() => once(request, signal));
-        if (data.result === undefined)
-          throw new MillraceError('store_unavailable', `${where} answered without a result.`);
-        return data.result;
-      } catch (thrown) {
-        signal?.throwIfAborted();
-        const error = classifyQdrantError(thrown, where);
-        const delay = delaysMs[tries];
-        if (error.code !== 'store_unavailable' || delay === undefined || isRefusal(thrown)) throw error;
-        await clock.sleep(Math.max(delay, Math.min(error.retryAfterMs ?? 0, 10_000)), signal);
-      }
-    }
-  }
-
-  /** A change that is only accepted may be lost, or take effect at any time: for the caller its effect is unknown. */
-  async function change(
-    request: (init: { signal: AbortSignal }) => Promise<{ readonly data: { readonly result?: unknown } }>,
-    signal?: AbortSignal,
-    delaysMs?: readonly number[],
-  ): Promise<void> {
-    await call(
-      async (init) => {
-        const answer = await request(init);
-        for (const one of [answer.data.result].flat()) {
-          const status = statusOf(one);
-          if (status !== 'completed')
-            throw new MillraceError(
-              'store_unavailable',
-              `${where} accepted a change and did not complete it (${status}).`,
-              { hint: 'The server is behind with its writes; it is asked again.' },
-            );
-        }
-        return answer;
-      },
-      signal,
-      delaysMs,
-    );
-  }
+  const { call, change } = createCaller(config, where, clock);
 
   return {
     version: async (signal) => {
@@ -127,12 +47,15 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         throw error;
       }
     },
-    create: async (collection, { vectors, indexFrom, tenants }, signal) => {
+    create: async (collection, { vectors, terms, indexFrom, tenants }, signal) => {
       const body = {
         collection_name: collection,
         vectors,
+        ...(terms && { sparse_vectors: { [termsVector]: {} } }),
         ...(indexFrom !== undefined && { optimizers_config: { indexing_threshold: indexFrom } }),
         ...(tenants && { hnsw_config: { m: 0, payload_m: 16 } }),
+        // What it forbids where it is on, conditions on fields without an index, stays within a document here.
+        strict_mode_config: { enabled: false },
       };
       try {
         await call((init) => api.createCollection(body, init), signal);
@@ -203,7 +126,17 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
       const body = { collection_name: collection, filter: mutable(filter), exact: true };
       return (await call((init) => api.countPoints(body, init), signal)).count;
     },
-    query: async (collection, { vector, using, filter, limit, exact, payload }, signal) => {
+    sample: async (collection, { filter, limit, payload }, signal) => {
+      const body = {
+        collection_name: collection,
+        query: { sample: 'random' },
+        filter: mutable(filter),
+        limit,
+        with_payload: mutable(payload),
+      } as const;
+      return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
+    },
+    query: async (collection, { vector, using, filter, limit, exact, payload, vectors }, signal) => {
       const body = {
         collection_name: collection,
         query: mutable(vector),
@@ -212,16 +145,11 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         limit,
         params: { exact },
         with_payload: mutable(payload),
+        with_vector: vectors === undefined ? false : mutable(vectors),
       };
-      const { points } = await call((init) => api.queryPoints(body, init), signal);
-      return points.map((point) => ({ payload: (point.payload ?? {}) as Payload, score: point.score }));
+      return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
     },
   };
-}
-
-/** An answer that the same request will get again. */
-function isRefusal(thrown: unknown): boolean {
-  return isAnswer(thrown) && thrown.status < 500 && thrown.status !== 429 && thrown.status !== 408;
 }
 
 function explicitPort(url: string): number | undefined {
@@ -232,31 +160,4 @@ function explicitPort(url: string): number | undefined {
 /** The client's types know no `readonly`. */
 function mutable<T>(value: T): never {
   return value as never;
-}
-
-function statusOf(result: unknown): unknown {
-  return typeof result === 'object' && result !== null && 'status' in result ? result.status : result;
-}
-
-function pointRecord(point: unknown): PointRecord {
-  const { id, payload, vector } = point as {
-    readonly id: string;
-    readonly payload?: Payload | null;
-    readonly vector?: NamedVectors | readonly number[] | null;
-  };
-  return { id, payload: payload ?? {}, vector: isNamed(vector) ? vector : {} };
-}
-
-function isNamed(vector: NamedVectors | readonly number[] | null | undefined): vector is NamedVectors {
-  return vector !== undefined && vector !== null && !Array.isArray(vector);
-}
-
-function collectionState(info: unknown): CollectionState {
-  const { status, config } = info as {
-    readonly status: CollectionState['status'];
-    readonly config: { readonly params: { readonly vectors?: { readonly [name: string]: unknown } } };
-  };
-  const vectors = Object.entries(config.params.vectors ?? {});
-  if (vectors.some(([, one]) => typeof one !== 'object')) return { status, vectors: undefined };
-  return { status, vectors: new Map(vectors as [string, { size: number; distance: string }][]) };
 }

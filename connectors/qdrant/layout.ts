@@ -12,6 +12,8 @@ const chunkIndexes: readonly [string, FieldIndex][] = [
   ['chunk_id', { type: 'uuid' }],
   ['live', { type: 'bool' }],
 ];
+/** Counts how many chunks hold a word. */
+const termsIndex: [string, FieldIndex] = ['terms', { type: 'integer', lookup: true, range: false }];
 const ledgerIndexes: readonly [string, FieldIndex][] = [
   ['source', { type: 'keyword' }],
   ['state', { type: 'keyword' }],
@@ -37,7 +39,7 @@ export async function prepareLayout(
   port: QdrantPort,
   names: CollectionNames,
   config: Pick<QdrantConfig, 'tenant' | 'indexes' | 'indexFrom'>,
-  { spaces }: StoreLayout,
+  { spaces, terms = false }: StoreLayout,
   clock: Clock,
 ): Promise<void> {
   const vectors = Object.fromEntries(
@@ -45,23 +47,33 @@ export async function prepareLayout(
   );
   const tenants = config.tenant !== undefined;
   await ensure(port, names.ledger, { vectors: {} }, clock);
-  const state = await ensure(port, names.chunks, { vectors, indexFrom: config.indexFrom, tenants }, clock);
+  const settings = { vectors, terms, indexFrom: config.indexFrom, tenants };
+  const state = await ensure(port, names.chunks, settings, clock);
   checkSpaces(names.chunks, state, spaces);
+  if (terms && !state.terms)
+    throw foreign(names.chunks, 'it was made without words, and the chain keeps them');
   for (const [field, kind] of ledgerIndexes) await port.index(names.ledger, field, kind);
-  for (const [field, kind] of [...chunkIndexes, ...metadataIndexes(config)])
+  for (const [field, kind] of [...chunkIndexes, ...(terms ? [termsIndex] : []), ...metadataIndexes(config)])
     await port.index(names.chunks, field, kind);
 }
 
-/** The spaces of a pipeline; undefined where nobody prepared it. */
-export async function readSpaces(
+export interface FoundLayout {
+  readonly spaces: readonly SpaceLayout[];
+  /** Chunks carry their words. */
+  readonly terms: boolean;
+}
+
+/** What a pipeline was prepared for; undefined where nobody prepared it. */
+export async function readLayout(
   port: QdrantPort,
   names: CollectionNames,
   signal?: AbortSignal,
-): Promise<readonly SpaceLayout[] | undefined> {
+): Promise<FoundLayout | undefined> {
   const state = await port.describe(names.chunks, signal);
   if (state === undefined) return undefined;
   if (state.vectors === undefined) throw foreign(names.chunks, 'it holds one vector without a name');
-  return [...state.vectors].map(([name, { size }]) => ({ name: spaceOfVector(name), width: size }));
+  const spaces = [...state.vectors].map(([name, { size }]) => ({ name: spaceOfVector(name), width: size }));
+  return { spaces, terms: state.terms };
 }
 
 async function ensure(

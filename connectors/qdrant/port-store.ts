@@ -8,10 +8,11 @@ import type { QdrantConfig } from './config.js';
 import { chunkRanges } from './chunk-ranges.js';
 import { createIdPages } from './id-pages.js';
 import { heldChunks } from './held-chunks.js';
-import { prepareArtifacts, prepareLayout, readSpaces } from './layout.js';
+import { prepareArtifacts, prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { collectionNames, documentKey } from './names.js';
 import type { QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
+import { searchTerms } from './search-terms.js';
 import { live, searchChunks } from './search.js';
 import { checkServer } from './server-version.js';
 import { sweepUnseen } from './sweep-unseen.js';
@@ -31,20 +32,30 @@ export function createPortStore(
   const artifacts = qdrantArtifacts(port, names);
   const idPage = createIdPages(port, names.ledger);
   let checked = false;
-  let spaces: readonly SpaceLayout[] | undefined;
+  let layout: FoundLayout | undefined;
 
-  /** The spaces of a prepared pipeline. They never change, so they are asked for once. */
-  async function found(signal?: AbortSignal): Promise<readonly SpaceLayout[] | undefined> {
+  /** What the pipeline was prepared for. It never changes, so it is asked for once. */
+  async function found(signal?: AbortSignal): Promise<FoundLayout | undefined> {
     if (!checked) await checkServer(port, signal);
     checked = true;
-    spaces ??= await readSpaces(port, names, signal);
-    return spaces;
+    layout ??= await readLayout(port, names, signal);
+    return layout;
   }
 
   async function entries(ids: readonly string[], signal?: AbortSignal) {
     const keys = ids.map((id) => documentKey(pipeline, id));
     const records = await readLedger(port, names, keys, signal);
     return keys.flatMap((key) => records.get(key)?.entry ?? []);
+  }
+
+  function named({ spaces }: FoundLayout, wanted: string): SpaceLayout {
+    const space = spaces.find(({ name }) => name === wanted);
+    if (space !== undefined) return space;
+    throw new MillraceError(
+      'store_layout',
+      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(wanted)} in this store.`,
+      { hint: `It has ${spaces.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
+    );
   }
 
   const sink: Sink = {
@@ -55,7 +66,7 @@ export function createPortStore(
     },
     heldChunks: async (space, ids, signal) => {
       const there = ids.length === 0 ? undefined : await found(signal);
-      if (!there?.some(({ name }) => name === space)) return new Set();
+      if (!there?.spaces.some(({ name }) => name === space)) return new Set();
       return heldChunks(port, names, space, ids, signal);
     },
     write: async (writes, signal) => {
@@ -68,7 +79,7 @@ export function createPortStore(
           `Pipeline ${JSON.stringify(pipeline)} has no collections in this store.`,
           { hint: 'Prepare the store before the first write: `millrace run` does.' },
         );
-      return writeDocuments({ port, names, pipeline, clock, bounds }, there, writes, signal);
+      return writeDocuments({ port, names, pipeline, clock, bounds }, there.spaces, writes, signal);
     },
     countUnnamed: async (scope) => {
       if ((await found()) === undefined) return { stored: 0, unnamed: 0 };
@@ -94,14 +105,13 @@ export function createPortStore(
     search: {
       search: async (query, signal) => {
         const there = await found(signal);
-        if (there === undefined) return [];
-        const space = there.find(({ name }) => name === query.space);
-        if (space !== undefined) return searchChunks(port, names, space, query, signal);
-        throw new MillraceError(
-          'store_layout',
-          `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(query.space)} in this store.`,
-          { hint: `It has ${there.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
-        );
+        return there === undefined ? [] : searchChunks(port, names, named(there, query.space), query, signal);
+      },
+      searchTerms: async (query, signal) => {
+        const there = await found(signal);
+        if (there === undefined || !there.terms) return [];
+        for (const space of query.spaces ?? []) named(there, space);
+        return searchTerms(port, names, query, signal);
       },
       chunks: async (ranges, signal) => {
         if (ranges.length === 0) return [];
@@ -111,12 +121,12 @@ export function createPortStore(
     },
     artifacts,
     memory: artifacts,
-    prepare: async (layout) => {
+    prepare: async (wanted) => {
       await checkServer(port);
       await prepareArtifacts(port, names, clock);
       const bulk = await beginFirstFill(port, names, artifacts);
-      await prepareLayout(port, names, { ...config, indexFrom: bulk ? 0 : config.indexFrom }, layout, clock);
-      spaces = undefined;
+      await prepareLayout(port, names, { ...config, indexFrom: bulk ? 0 : config.indexFrom }, wanted, clock);
+      layout = undefined;
     },
     tune: async (signal) => {
       if ((await found(signal)) === undefined) return;

@@ -1,7 +1,8 @@
 import type { Json } from '../../src/elements/metadata.js';
+import type { SparseVector } from './term-weights.js';
 
 export type Payload = { readonly [field: string]: Json };
-export type NamedVectors = { readonly [name: string]: readonly number[] };
+export type NamedVectors = { readonly [name: string]: readonly number[] | SparseVector };
 
 export interface Point {
   /** A UUID. */
@@ -19,6 +20,7 @@ export interface PointRecord {
 
 export interface ScoredPoint {
   readonly payload: Payload;
+  readonly vector: NamedVectors;
   readonly score: number;
 }
 
@@ -64,21 +66,22 @@ export interface ScrollRequest extends Selection {
   readonly offset?: string;
 }
 
-export interface QueryRequest {
-  readonly vector: readonly number[];
+export interface QueryRequest extends Selection {
+  readonly vector: readonly number[] | SparseVector;
   /** Name of the vector that is compared. */
   readonly using: string;
   readonly filter: PointFilter;
   readonly limit: number;
   /** Compares with every point, without the index. */
   readonly exact: boolean;
-  readonly payload: readonly string[];
 }
 
 export interface CollectionSettings {
   readonly vectors: { readonly [name: string]: { readonly size: number; readonly distance: 'Cosine' } };
   /** Kilobytes of vectors from which the index is built; 0: never. */
   readonly indexFrom?: number;
+  /** Chunks carry a sparse vector of their words. */
+  readonly terms?: boolean;
   /** One index for each tenant instead of one for all. */
   readonly tenants?: boolean;
 }
@@ -87,10 +90,13 @@ export interface CollectionState {
   readonly status: 'green' | 'yellow' | 'grey' | 'red';
   /** Names and widths; undefined where the collection has one vector without a name. */
   readonly vectors: ReadonlyMap<string, { readonly size: number; readonly distance: string }> | undefined;
+  readonly terms: boolean;
 }
 
 export type FieldIndex =
-  { readonly type: 'keyword'; readonly is_tenant?: boolean } | { readonly type: 'uuid' | 'bool' | 'float' };
+  | { readonly type: 'keyword'; readonly is_tenant?: boolean }
+  | { readonly type: 'integer'; readonly lookup: boolean; readonly range: boolean }
+  | { readonly type: 'uuid' | 'bool' | 'float' };
 
 /**
  * What the store asks of Qdrant. Each call is atomic in itself and, when it resolves, in effect: only `completed` counts.
@@ -129,5 +135,11 @@ export interface QdrantPort {
     signal?: AbortSignal,
   ): Promise<{ readonly points: readonly PointRecord[]; readonly next: string | undefined }>;
   count(collection: string, filter: PointFilter, signal?: AbortSignal): Promise<number>;
+  /** Points by chance. */
+  sample(
+    collection: string,
+    request: Pick<ScrollRequest, 'filter' | 'limit' | 'payload'>,
+    signal?: AbortSignal,
+  ): Promise<readonly ScoredPoint[]>;
   query(collection: string, request: QueryRequest, signal?: AbortSignal): Promise<readonly ScoredPoint[]>;
 }

@@ -15,13 +15,12 @@ export function classifyQdrantError(thrown: unknown, where: string): MillraceErr
       cause: thrown,
       retryAfterMs: thrown.retry_after * 1000,
     });
-  if (!isAnswer(thrown)) {
-    const reason = causeMessages(thrown).join(': ');
-    return new MillraceError('store_unavailable', `${where}: ${reason}`, {
+  if (isOfNetwork(thrown))
+    return new MillraceError('store_unavailable', `${where}: ${causeMessages(thrown).join(': ')}`, {
       cause: thrown,
       hint: 'Is Qdrant running there, and does it take connections from here?',
     });
-  }
+  if (!isAnswer(thrown)) return MillraceError.from(thrown);
   const { status } = thrown;
   const message = `${where}: ${said(thrown.data)} (HTTP ${status})`;
   switch (status) {
@@ -44,6 +43,11 @@ export function classifyQdrantError(thrown: unknown, where: string): MillraceErr
     default:
       return new MillraceError('store_unavailable', message, { cause: thrown });
   }
+}
+
+/** `fetch` says that something went wrong, and what it was as the cause. */
+function isOfNetwork(error: unknown): boolean {
+  return error instanceof TypeError && error.cause !== undefined;
 }
 
 export function isAnswer(error: unknown): error is Answer & Error {

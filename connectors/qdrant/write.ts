@@ -99,7 +99,6 @@ async function attemptWrites(
   );
   const won = uploaded.filter((_, at) => revisions[at] !== undefined);
   const lost = uploaded.filter((_, at) => revisions[at] === undefined);
-  await discard(port, names, [...lost, ...faults.keys()].filter(hasChunks), signal);
   await settle(
     port,
     names,
@@ -110,6 +109,7 @@ async function attemptWrites(
     ),
     signal,
   );
+  await discard(port, names, [...lost, ...faults.keys()].filter(hasChunks), signal);
   for (const { at, write, base } of won)
     results.set(at, { kind: 'done', clearedFailure: clearsFailure(write, base?.entry) });
 }

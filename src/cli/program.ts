@@ -1,5 +1,6 @@
 import { Command as Program, InvalidArgumentError, Option } from 'commander';
 import { duration } from '../elements/duration.js';
+import { httpAddress } from './http-address.js';
 import { searchModes } from '../retrieval/hit.js';
 import { packageVersion } from './package-version.js';
 import type { Command, CommandContext } from './command.js';
@@ -53,6 +54,17 @@ export function createProgram(
   add(program, 'run <config>', 'bring the source into the store')
     .option('--watch', 'go on, and follow changes, until stopped')
     .option('--until-idle', 'end once all there is for now is done: for sources without an end (streams)')
+    .option(
+      '--http <port>',
+      '/health and /metrics on this port, or host:port (MILLRACE_TOKEN beyond loopback)',
+      httpAddress,
+    )
+    .addOption(
+      new Option(
+        '--log <format>',
+        'lines for people or JSON, one an event; default: JSON unless on a terminal',
+      ).choices(['text', 'json']),
+    )
     .option('--allow-mass-deletion', 'delete however many documents are gone from the source')
     .action((config: string, flags: RunFlags) => call(commands.run(context, config, flags)));
 

@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress';
 import type { RunEvent } from '../observability/events.js';
+import { eventLine } from './event-line.js';
 import type { Output } from './output.js';
 
 export interface Progress {
@@ -39,67 +40,23 @@ export function createProgress(output: Output, now: () => number): Progress {
 
   return {
     see: (event) => {
-      switch (event.type) {
-        case 'settled':
-          counts.documents += 1;
-          counts.embedded += event.embedded;
-          break;
-        case 'failed':
-          counts.failed += 1;
-          if (counts.failed <= 10)
-            say(`failed (${event.error.code}) ${event.documentId}: ${event.error.message}`);
-          if (counts.failed === 10) say('more failures are not listed here: see `millrace failed list`');
-          break;
-        case 'progress':
-          counts.share = Math.max(counts.share, event.share);
-          break;
-        case 'retry':
-          if (event.pausing)
-            say(
-              `waiting for ${event.lane} (${event.error.code}, try ${event.attempt}): ${event.error.message}`,
-            );
-          return;
-        case 'recovered':
-          return say(`${event.lane} answers again`);
-        case 'lane-full':
-          return say(
-            `${event.documents} documents wait for ${event.lane}: reading pauses until it catches up`,
-          );
-        case 'lane-free':
-          return say(`${event.lane} has room again`);
-        case 'refresh':
-          return say(refreshLine(event));
-        case 'swept':
-          return say(`${event.documents} documents are gone from the source and were deleted`);
-        case 'caught-up':
-          return say('caught up; watching for changes');
-        case 'notice':
-          return say(event.level === 'warn' ? `warning: ${event.message}` : event.message);
-        case 'started':
-        case 'batch':
-        case 'lag':
-        case 'finished':
-          return;
-        default:
-          return event satisfies never;
+      if (event.type === 'settled') {
+        counts.documents += 1;
+        counts.embedded += event.embedded;
+        return show();
       }
-      show();
+      if (event.type === 'progress') {
+        counts.share = Math.max(counts.share, event.share);
+        return show();
+      }
+      if (event.type === 'failed') counts.failed += 1;
+      const text = eventLine(event);
+      if (text !== undefined && (event.type !== 'failed' || counts.failed <= 10)) say(text);
+      if (event.type === 'failed' && counts.failed === 10)
+        say('more failures are not listed here: see `millrace failed list`');
     },
     end: () => bar?.stop(),
   };
-}
-
-function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 'refresh' }>): string {
-  switch (result) {
-    case 'switched':
-      return `model ${model} was exchanged; what it makes is labelled ${to}`;
-    case 'unchanged':
-      return `model ${model} is unchanged`;
-    case 'refused':
-      return `warning: model ${model} serves on as it was: ${error?.message ?? ''}`;
-    default:
-      return result satisfies never;
-  }
 }
 
 function createBar() {

@@ -1,15 +1,21 @@
+import { secretsIn } from '../config/secrets.js';
+import { createRedact } from '../observability/redact.js';
+import type { PipelineSpec } from '../pipeline/spec.js';
 import { runPipeline } from '../runtime/run.js';
 import type { Command } from './command.js';
-import { exitCodeAfter } from './exit-code.js';
-import { createProgress } from './progress.js';
+import { exitCodeAfter, exitCodeOf } from './exit-code.js';
+import type { HttpAddress } from './http-address.js';
+import { plainEvent } from './plain-event.js';
+import { createRunLog, type LogFormat } from './run-log.js';
 import { listenForStop } from './signals.js';
 import { summaryLine } from './summary-line.js';
-import { plainEvent } from './plain-event.js';
 
 export interface RunFlags {
   readonly watch?: boolean;
   readonly untilIdle?: boolean;
   readonly allowMassDeletion?: boolean;
+  readonly http?: HttpAddress;
+  readonly log?: LogFormat;
 }
 
 /** `millrace run`: brings the source into the store. */
@@ -18,11 +24,11 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
   configPath,
   flags,
 ) => {
-  const { output, connectors } = context;
-  const spec = await context.load(configPath);
-  const progress = createProgress(output, Date.now);
+  const { output, connectors, env } = context;
+  const spec = withHttp(await context.load(configPath), flags.http, env['MILLRACE_TOKEN']);
+  const log = await createRunLog(flags.log, output, createRedact(secretsIn(spec)));
   const stop = listenForStop((step) =>
-    output.note(step === 'drain' ? 'stopping: finishing what is under way (again to abort)' : 'aborting'),
+    log.note(step === 'drain' ? 'stopping: finishing what is under way (again to abort)' : 'aborting'),
   );
   try {
     const summary = await runPipeline(spec, {
@@ -35,14 +41,29 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
       onEvent: (event) => {
         if (event.type !== 'batch' && event.type !== 'settled' && event.type !== 'lag')
           output.data(plainEvent(event));
-        progress.see(event);
+        log.see(event);
       },
     });
-    progress.end();
+    log.end();
     output.line(summaryLine(summary));
     return exitCodeAfter(summary);
+  } catch (error) {
+    log.end();
+    log.fault(error);
+    return exitCodeOf(error);
   } finally {
-    progress.end();
+    log.end();
     stop.release();
   }
 };
+
+/** A flag wins over the file. */
+function withHttp(
+  spec: PipelineSpec,
+  given: HttpAddress | undefined,
+  token: string | undefined,
+): PipelineSpec {
+  if (given === undefined) return spec;
+  const usual = { host: '127.0.0.1', ...(token !== undefined && { token }) };
+  return { ...spec, http: { ...usual, ...spec.http, ...given } };
+}

@@ -25,6 +25,7 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'batch':
     case 'request':
     case 'started':
+    case 'status-open':
     case 'progress':
     case 'settled':
     case 'failed':

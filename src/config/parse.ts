@@ -24,7 +24,8 @@ export function parsePipeline(
   const schema = pipelineSchema(connectors);
   const result = schema.safeParse(input);
   if (!result.success) throw unusable(origin, explainIssues(result.error.issues, schema, input));
-  const { name, source, chain, sink, failed, limits, models, refresh, workers, stopDeadlineMs } = result.data;
+  const { name, source, chain, sink, failed, limits, models, refresh, http, workers, stopDeadlineMs } =
+    result.data;
   const { keep: keepMs, ...generations } = result.data.generations;
   const problems = chainProblems(chain);
   if (problems.length > 0) throw unusable(origin, problems);
@@ -42,6 +43,7 @@ export function parsePipeline(
     models: modelsSpec(models, baseFolder, cacheFolder),
     refresh: updates && { ...updates, events: updates.events && connectorSpec(updates.events) },
     generations: { ...generations, keepMs },
+    http,
     workers,
     stopDeadlineMs,
     baseFolder,

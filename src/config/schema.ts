@@ -3,6 +3,7 @@ import type { Connector } from '../contracts/connector.js';
 import { duration } from '../elements/duration.js';
 import { embedSpec } from '../inference/model-spec.js';
 import { chunkerSchema } from '../transforms/chunk/schema.js';
+import { httpSchema } from './http-schema.js';
 import { enrichSchema } from './enrich-schema.js';
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
 import { generationsSchema } from './generations-schema.js';
@@ -143,6 +144,7 @@ export function pipelineSchema(connectors: Connectors) {
     generations: generationsSchema
       .prefault({})
       .describe('What happens when the model changes. For the stores pglite and postgres.'),
+    http: httpSchema.optional(),
     ...processSettings,
   });
 }

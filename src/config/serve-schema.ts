@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { localModelSpec } from '../inference/model-spec.js';
+import { listenSettings, portSetting } from './http-schema.js';
 import { modelsSchema, processSettings } from './schema.js';
 
 /** The schema of what `millrace serve` reads. */
@@ -8,18 +9,8 @@ export const serveSchema = z.strictObject({
     .record(z.string().min(1), localModelSpec)
     .refine((models) => Object.keys(models).length > 0, 'name at least one model')
     .describe('Models by the name that clients ask for, each with its handler.'),
-  host: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('Address to listen on. Beyond loopback a token is needed.'),
-  port: z.int().min(0).max(65_535).default(8080).describe('Port to listen on; 0 takes a free one.'),
-  token: z
-    .string()
-    .min(16)
-    .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without blanks')
-    .optional()
-    .describe('Clients send it as their API key. Take it from the environment: ${MILLRACE_TOKEN}.'),
+  ...listenSettings,
+  port: portSetting(8080),
   queue: z
     .strictObject({
       texts: z.int().min(1).default(20_000).describe('Texts that are held at once.'),

@@ -7,6 +7,8 @@ import type { MillraceError } from '../errors/millrace-error.js';
 /** Everything that a run tells of itself. Log lines, progress bars and figures are all made from these. */
 export type RunEvent =
   | { readonly type: 'started'; readonly pipeline: string; readonly watch: boolean }
+  /** `/health` and `/metrics` can be asked there. */
+  | { readonly type: 'status-open'; readonly url: string }
   /** Share of the source that was handed over, 0 to 1, where the source can tell. */
   | { readonly type: 'progress'; readonly share: number }
   | {

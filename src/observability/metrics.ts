@@ -155,6 +155,7 @@ export function createMetrics(): Metrics {
         faults.inc({ code: event.error.code });
         return;
       case 'started':
+      case 'status-open':
       case 'progress':
       case 'caught-up':
       case 'finished':

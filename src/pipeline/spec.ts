@@ -21,6 +21,8 @@ export interface PipelineSpec extends ChainSpec {
   /** How models may be exchanged while a run goes on; absent: not at all. */
   readonly refresh: RefreshSpec | undefined;
   readonly generations: GenerationsSpec;
+  /** Where it shows figures and health; undefined: nowhere. */
+  readonly http: HttpSpec | undefined;
   /** Worker threads; absent: as many as there are CPUs. */
   readonly workers: number | undefined;
   /** How long a first stop signal waits for what is under way. */
@@ -149,4 +151,11 @@ export interface AllowedModel {
   readonly replaces?: string | undefined;
   /** SHA-256 of its weights, hex. */
   readonly weights?: string | undefined;
+}
+
+export interface HttpSpec {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly token?: string | undefined;
 }

@@ -8,6 +8,6 @@ export function checkTerms({ sparse, sink }: PipelineSpec, store: Store): void {
   throw new MillraceError(
     'config_invalid',
     `chain: a store of the kind "${sink.connector}" cannot search by words.`,
-    { hint: 'Leave out the step `sparse`, or fill a store of another kind: pglite, postgres.' },
+    { hint: 'Leave out the step `sparse`, or fill a store of another kind: pglite, postgres, qdrant.' },
   );
 }

@@ -16,6 +16,7 @@ import type { Admission, Load } from '../flow/admission.js';
 import { KeyedOrder } from '../flow/keyed-order.js';
 import { retry } from '../flow/retry.js';
 import type { Stop } from '../flow/stop.js';
+import type { UnderWay } from '../flow/under-way.js';
 import type { Report, RunSummary } from '../observability/events.js';
 import { createBatchedSink } from '../pipeline/batched-sink.js';
 import { createPatientSink } from '../pipeline/patient-sink.js';
@@ -37,6 +38,8 @@ export interface RunLoopOptions {
   readonly state: SourceState;
   /** Keeps what is under way within bounds. */
   readonly admission: Admission;
+  /** Learns how long each delivery is under way. */
+  readonly underWay: UnderWay;
   readonly limits: DocumentCaps & { readonly maxItemBytes: number };
   readonly watch: boolean;
   /** How often a source that goes on hands over all that it has anew, in ms; undefined: never. */
@@ -171,10 +174,12 @@ class Loop {
   async #admit(elements: readonly SourceElement[], work: () => Promise<void>): Promise<void> {
     const load = loadOf(elements);
     if (!(await this.#roomFor(load))) return;
+    const over = this.#options.underWay.enter();
     const task = work()
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
         this.#admission.release(load);
+        over();
         this.#underWay.delete(task);
       });
     this.#underWay.add(task);

@@ -5,8 +5,11 @@ import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
+import { UnderWay } from '../flow/under-way.js';
+import { secretsIn } from '../config/secrets.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report, RunSummary } from '../observability/events.js';
+import { createRedact } from '../observability/redact.js';
 import { agreeOnChain } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { adoptChain } from './generations/adopt-chain.js';
@@ -15,6 +18,7 @@ import { keepRetention } from './keep-retention.js';
 import { checkTerms } from './check-terms.js';
 import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
+import { openStatus, type Status } from './open-status.js';
 import { rereadEvery } from './reread-every.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
@@ -49,15 +53,25 @@ const startTries = 6;
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
  */
 export async function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
-  const { connectors, allowMassDeletion = false, onEvent: report = () => undefined } = options;
+  const { connectors, allowMassDeletion = false, onEvent } = options;
   const clock = options.clock ?? systemClock;
   const stop = new Stop(clock);
   const began = clock.now();
   const releasers = new Releasers();
+  let status: Status | undefined;
+  const report: Report = (event) => {
+    status?.see(event);
+    onEvent?.(event);
+  };
   const context: OpenContext = { connectors, clock, report, releasers };
   releasers.push(listen(options.signal, () => stop.drain(spec.stopDeadlineMs)));
   releasers.push(listen(options.abort, () => stop.abort()));
   try {
+    if (spec.http !== undefined) {
+      const opened = await openStatus(spec.http, { releasers, redact: createRedact(secretsIn(spec)) });
+      status = opened;
+      report({ type: 'status-open', url: opened.url });
+    }
     /** A store that is about to change its owner is waited for; one that is not there at all soon ends the run. */
     const patientStart = (work: () => Promise<void>) =>
       retry(work, {
@@ -85,6 +99,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
 
     releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
+    const underWay = new UnderWay(clock);
+    status?.watch(admission, underWay);
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
@@ -111,6 +127,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       }),
       failed,
       admission,
+      underWay,
       limits,
       watch,
       rereadEveryMs,

@@ -34,8 +34,8 @@ export interface TortureResult extends Verdict {
 
 const pipeline = 'torture';
 const writesAtOnce = 50;
-/** How long the daemons may take to catch up once all is written and all is well again. */
-const patienceMs = 300_000;
+/** Once all is written and all is well again, the daemons must go on confirming. */
+const patienceMs = 60_000;
 
 /**
  * Writes to a source while daemons bring it into a store, kills them, restarts the services and spoils the connections;
@@ -91,7 +91,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     say(
       `${options.operations} operations in ${((Date.now() - began) / 1_000).toFixed(0)} s, ${daemons.kills} kills; catching up`,
     );
-    await caughtUp(driver, () => daemons.ended.length > 100);
+    await caughtUp(driver, say, () => daemons.ended.length > 100);
     const stopped = await daemons.stop();
     // What a killed process left to be cleared away is cleared at the next start.
     const last = await millrace(['run', config, '--until-idle']);
@@ -120,14 +120,30 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 
 /** A start ends with this where a service is away; a run that had begun must wait. */
 function notAway({ stderr }: Ended): boolean {
-  return !/^error \((source|store)_unavailable\)/.test(stderr);
+  return !/"type":"error","error":{"code":"(source|store)_unavailable"/.test(stderr);
 }
 
-async function caughtUp(driver: TortureDriver, hopeless: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; (await driver.backlog()) > 0; await delay(100)) {
+async function caughtUp(
+  driver: TortureDriver,
+  say: (line: string) => void,
+  hopeless: () => boolean,
+): Promise<void> {
+  let least = Infinity;
+  let saidAt = Date.now();
+  for (let movedAt = Date.now(); ; await delay(200)) {
+    const backlog = await driver.backlog();
+    if (backlog === 0) return;
+    if (backlog < least) {
+      least = backlog;
+      movedAt = Date.now();
+    }
     if (hopeless()) throw new Error('The daemons end again and again.');
-    if (Date.now() > deadline)
-      throw new Error(`${await driver.backlog()} changes were not confirmed in ${patienceMs / 1_000} s.`);
+    if (Date.now() > movedAt + patienceMs)
+      throw new Error(`${backlog} changes are not confirmed, and none was in ${patienceMs / 1_000} s.`);
+    if (Date.now() > saidAt + 10_000) {
+      saidAt = Date.now();
+      say(`${backlog} changes to go`);
+    }
   }
 }
 

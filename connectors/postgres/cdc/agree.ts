@@ -2,7 +2,8 @@ import type { Notice } from '../../../src/contracts/context.js';
 import type { SourceState } from '../../../src/contracts/source.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { CdcConfig } from './config.js';
-import { parseLsn, printLsn, type Lsn } from './lsn.js';
+import { endOfFlushedLog } from './end-of-log.js';
+import { parseLsn, printLsn } from './lsn.js';
 import type { SourceMemory } from './memory.js';
 import type { ServerIdentity } from './replication.js';
 import { createSlot, dropSlot, lookAtSlot, type Slot } from './slot.js';
@@ -113,16 +114,7 @@ async function nextMemory(
   if (known === undefined) return fresh(0);
   if (gap !== undefined) return fresh(known.epoch + 1);
   if (known.mapping === mapping) return undefined;
-  return {
-    ...known,
-    mapping,
-    types,
-    backfill: { point: printLsn(await endOfLog(sql)), tables: {}, rows: 0 },
-  };
-}
-
-/** Every transaction committed before is complete in the log, if not yet visible to queries. */
-export async function endOfLog(sql: SqlSession): Promise<Lsn> {
-  const [row] = await sql.rows('select pg_current_wal_insert_lsn()');
-  return parseLsn(row![0]!);
+  // What was committed before is in the rows that are read now: it is not asked for again, whatever its shape was.
+  const point = printLsn(await endOfFlushedLog(sql));
+  return { ...known, mapping, types, confirmed: point, backfill: { point, tables: {}, rows: 0 } };
 }

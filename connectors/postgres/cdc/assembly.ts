@@ -30,8 +30,6 @@ export type Assembled =
 export interface AssemblyOptions {
   readonly stream: ChangeStream;
   readonly epoch: number;
-  /** Transactions committed before are in the rows that are read, or were: they are left out. */
-  readonly point: Lsn;
   /** Rows handed over at once at most. */
   readonly rows: number;
   readonly maxItemBytes: number;
@@ -60,6 +58,18 @@ interface Pending {
   readonly row: Incomplete;
 }
 
+interface Batch {
+  readonly items: (SourceElement | Pending)[];
+  readonly incomplete: Incomplete[];
+  bytes: number;
+  committedAt: number | undefined;
+  passed: Lsn | undefined;
+}
+
+function emptyBatch(): Batch {
+  return { items: [], incomplete: [], bytes: 0, committedAt: undefined, passed: undefined };
+}
+
 const bytesAtOnce = 4 << 20;
 /** Rows that are incomplete: how large they are shows only once they are fetched. */
 const incompleteAtOnce = 32;
@@ -70,6 +80,7 @@ export class Assembly {
   /** By the id of the relation, for the last shape that was used. */
   readonly #plans = new Map<number, { readonly relation: Relation; readonly plan: RowPlan | undefined }>();
   #transaction: Transaction | undefined;
+  #batch = emptyBatch();
   /** An event that did not fit. */
   #put: StreamEvent | undefined;
 
@@ -77,15 +88,12 @@ export class Assembly {
     this.#options = options;
   }
 
-  /** undefined while there is nothing to hand over. */
+  /** undefined while there is nothing to hand over. A transaction is only divided when it is too large for one delivery. */
   async next(): Promise<Assembled | undefined> {
     const { stream, rows } = this.#options;
-    const items: (SourceElement | Pending)[] = [];
-    const incomplete: Incomplete[] = [];
-    let bytes = 0;
-    let committedAt: number | undefined;
-    let passed: Lsn | undefined;
-    while (items.length < rows && bytes < bytesAtOnce && incomplete.length < incompleteAtOnce) {
+    const { items, incomplete } = this.#batch;
+    let full = false;
+    while (!full) {
       const event = this.#put ?? stream.take();
       this.#put = undefined;
       if (event === undefined) break;
@@ -95,51 +103,39 @@ export class Assembly {
           break;
         case 'commit':
           this.#transaction = undefined;
-          if (items.length > 0) passed = event.endLsn;
-          else this.#options.passed(event.endLsn);
+          this.#pass(event.endLsn);
           break;
         case 'position':
-          if (this.#transaction !== undefined) break;
-          if (items.length > 0) passed = passed === undefined || passed < event.lsn ? event.lsn : passed;
-          else this.#options.passed(event.lsn);
+          if (this.#transaction === undefined) this.#pass(event.lsn);
           break;
         case 'relation':
-          if (!this.#isOld(this.#current())) await this.#options.meet(event.relation);
+          await this.#options.meet(event.relation);
           break;
-        case 'row': {
-          const transaction = this.#current();
-          if (this.#isOld(transaction)) break;
+        case 'row':
           // What came before is handed over first: the plan may be an error.
-          if (items.length > 0 && this.#plans.get(event.relation.id)?.relation !== event.relation) {
-            this.#put = event;
-            break;
-          }
-          const plan = await this.#plan(event.relation);
-          if (plan === undefined) break;
-          committedAt ??= transaction.committedAt;
-          const before = items.length;
-          this.#read(event, plan, transaction, items);
-          for (const item of items.slice(before)) {
-            if (!('row' in item)) continue;
-            bytes += item.row.tuple.bytes;
-            if (plan.mapped.some((at) => item.row.tuple.values[at] === undefined)) incomplete.push(item.row);
-          }
+          full = items.length > 0 && this.#plans.get(event.relation.id)?.relation !== event.relation;
+          if (full) this.#put = event;
+          else await this.#take(event, this.#current());
           break;
-        }
-        case 'truncate': {
-          const transaction = this.#current();
-          if (this.#isOld(transaction)) break;
-          // What came before it is handed over first.
-          if (items.length > 0) this.#put = event;
-          else return this.#truncate(event.relations, transaction);
+        case 'truncate':
+          full = items.length > 0;
+          if (full) this.#put = event;
+          else return this.#truncate(event.relations, this.#current());
           break;
-        }
         default:
           return event satisfies never;
       }
-      if (this.#put !== undefined) break;
+      full ||=
+        items.length >= rows || incomplete.length >= incompleteAtOnce || this.#batch.bytes >= bytesAtOnce;
     }
-    if (items.length === 0) return undefined;
+    // The rest of the transaction is on its way: the server sends it whole.
+    if (items.length === 0 || (!full && this.#transaction !== undefined)) return undefined;
+    return this.#handOver();
+  }
+
+  async #handOver(): Promise<Assembled | undefined> {
+    const { items, incomplete, committedAt, passed } = this.#batch;
+    this.#batch = emptyBatch();
     if (incomplete.length > 0) await this.#options.fill(incomplete);
     const elements = items.flatMap((item) => {
       if (!('row' in item)) return [item];
@@ -149,6 +145,29 @@ export class Assembly {
     if (elements.length > 0) return { kind: 'elements', elements, committedAt: committedAt!, passed };
     if (passed !== undefined) this.#options.passed(passed);
     return this.next();
+  }
+
+  async #take(event: RowEvent, transaction: Transaction): Promise<void> {
+    const plan = await this.#plan(event.relation);
+    if (plan === undefined) return;
+    const batch = this.#batch;
+    batch.committedAt ??= transaction.committedAt;
+    const before = batch.items.length;
+    this.#read(event, plan, transaction, batch.items);
+    for (let at = before; at < batch.items.length; at += 1) {
+      const item = batch.items[at]!;
+      if (!('row' in item)) continue;
+      batch.bytes += item.row.tuple.bytes;
+      if (plan.mapped.some((place) => item.row.tuple.values[place] === undefined))
+        batch.incomplete.push(item.row);
+    }
+  }
+
+  /** Everything up to here was taken, and no transaction is in the middle. */
+  #pass(lsn: Lsn): void {
+    const batch = this.#batch;
+    if (batch.items.length === 0) this.#options.passed(lsn);
+    else if (batch.passed === undefined || batch.passed < lsn) batch.passed = lsn;
   }
 
   #read(
@@ -196,10 +215,6 @@ export class Assembly {
   #version(transaction: Transaction): Version {
     transaction.index += 1n;
     return versionOf(this.#options.epoch, transaction.commitLsn, transaction.index);
-  }
-
-  #isOld({ commitLsn }: Transaction): boolean {
-    return commitLsn < this.#options.point;
   }
 
   #current(): Transaction {

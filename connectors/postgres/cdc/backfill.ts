@@ -16,21 +16,22 @@ export interface Slice {
 
 export interface SliceOptions {
   readonly rows: number;
-  /** Bytes of text in a slice at most, unless one row has more. */
-  readonly bytes: number;
   readonly maxItemBytes: number;
 }
+
+/** Bytes of text in a slice at most, unless one row has more. */
+const bytesAtOnce = 4 << 20;
 
 /** Reads the rows of a table slice by slice. @returns undefined after the last row */
 export async function readSlice(
   sql: SqlSession,
   plan: RowPlan,
   after: readonly string[] | undefined,
-  { rows: limit, bytes, maxItemBytes }: SliceOptions,
+  { rows: limit, maxItemBytes }: SliceOptions,
 ): Promise<Slice | undefined> {
   const select = selectRow(plan, plan.mapped, maxItemBytes);
-  const key = (alias: string) => plan.id.map((at) => `${alias}.${quote(plan.columns[at]!)}`).join(', ');
-  const from = plan.id.map((at, place) => `$${place + 1}::text::${plan.types[at]!.name}`).join(', ');
+  const key = (alias: string) => plan.key.map((at) => `${alias}.${quote(plan.columns[at]!)}`).join(', ');
+  const from = plan.key.map((at, place) => `$${place + 1}::text::${plan.types[at]!.name}`).join(', ');
   const where = after === undefined ? '' : `where (${key('t')}) > (${from})`;
   const found = await sql.rows(
     `select s.size, ${plan.mapped.map((at) => `s.c${at}`).join(', ')}
@@ -38,7 +39,7 @@ export async function readSlice(
            from (select row_number() over () as place, o.* from
                   (select ${select.size} as size, ${select.list} from ${quoteTable(plan.table)} t ${where}
                    order by ${key('t')} limit ${limit}) o) r) s
-     where s.before < ${bytes} order by s.place`,
+     where s.before < ${bytesAtOnce} order by s.place`,
     after === undefined ? [] : after,
   );
   if (found.length === 0) return undefined;

@@ -90,6 +90,11 @@ export const cdcConfig = z
       .describe(
         'A process that reads the slot and gives no sign of life for so long is cut off by the next one.',
       ),
+    timeoutMs: z
+      .int()
+      .min(1_000)
+      .default(30_000)
+      .describe('A connection on which no answer comes for so long is given up, and another one made.'),
     lag: z
       .strictObject({
         maxBytes: z

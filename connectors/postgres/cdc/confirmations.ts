@@ -1,4 +1,5 @@
 import type { SourceState } from '../../../src/contracts/source.js';
+import { Interrupted } from './interrupted.js';
 import { parseLsn, printLsn, type Lsn } from './lsn.js';
 import { remember, type BackfillMemory, type SourceMemory } from './memory.js';
 
@@ -41,7 +42,7 @@ export class Confirmations {
   /**
    * Writes what `progress` says when it is this one's turn, and a sign of life. Calls that come meanwhile share the next
    * writing.
-   * @throws Evicted when another process reads the slot now
+   * @throws Interrupted when another process reads the slot now
    */
   async record(progress: () => Progress): Promise<void> {
     if (this.#writing === undefined) return this.#begin(progress);
@@ -71,16 +72,11 @@ export class Confirmations {
         beat: known!.beat + 1,
       };
     });
-    if (evicted) throw new Evicted('Another process reads the slot now.');
+    if (evicted) throw new Interrupted('Another process reads the slot now.');
     this.#confirmed = later(durable, this.#confirmed);
   }
 }
 
 function later(a: Lsn, b: Lsn): Lsn {
   return a > b ? a : b;
-}
-
-/** This process is not the one that reads any more. */
-export class Evicted extends Error {
-  override readonly name = 'Evicted';
 }

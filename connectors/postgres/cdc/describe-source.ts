@@ -18,7 +18,7 @@ export async function describeSource(
 ): Promise<string> {
   const where = whereOf(config.url);
   try {
-    const sql = await openSqlSession(config.url, names.application, clock);
+    const sql = await openSqlSession(config, names.application, clock);
     try {
       await checkServer();
       const tables: string[] = [];

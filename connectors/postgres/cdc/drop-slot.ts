@@ -1,18 +1,18 @@
 import type { Clock } from '../../../src/contracts/context.js';
 import { dropSlot } from './slot.js';
-import { slotBusy, sqlStateOf } from './source-error.js';
-import { openSqlSession } from './sql-session.js';
+import { slotBusy, sqlStateOf } from './sql-state.js';
+import { openSqlSession, type ServerOptions } from './sql-session.js';
 
 const lookMs = 100;
 
 /** Drops a slot whose reader has just gone: the server takes a moment to see that. */
 export async function dropSlotOnceFree(
-  url: string,
+  server: ServerOptions,
   names: { readonly slot: string; readonly application: string },
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const sql = await openSqlSession(url, names.application, clock);
+  const sql = await openSqlSession(server, names.application, clock);
   try {
     for (;;) {
       try {

@@ -45,13 +45,13 @@ export async function fillAbsent(
     const absent = missing.filter((at) => there.has(plan.columns[at]!));
     for (const { tuple } of some)
       for (const at of missing) if (!absent.includes(at)) tuple.values[at] ??= null;
-    const keys = plan.id.map((_, place) => some.map(({ tuple }) => keyOf(plan, tuple.values)[place]!));
+    const keys = plan.key.map((_, place) => some.map(({ tuple }) => keyOf(plan, tuple.values)[place]!));
     const select = selectRow(plan, absent, maxItemBytes);
-    const join = plan.id
+    const join = plan.key
       .map((at, place) => `t.${quote(plan.columns[at]!)} = k.key${place}::${plan.types[at]!.name}`)
       .join(' and ');
-    const names = plan.id.map((_, place) => `key${place}`).join(', ');
-    const arrays = plan.id.map((_, place) => `$${place + 1}::text[]`).join(', ');
+    const names = plan.key.map((_, place) => `key${place}`).join(', ');
+    const arrays = plan.key.map((_, place) => `$${place + 1}::text[]`).join(', ');
     const found = await sql.rows(
       `select k.row, ${select.size}, ${select.list}
        from unnest(${arrays}) with ordinality k (${names}, row) join ${quoteTable(plan.table)} t on ${join}`,

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/errors/millrace-error.js';
-import { sqlStateOf } from './source-error.js';
+import { sqlStateOf } from './sql-state.js';
 import type { SqlSession } from './sql-session.js';
 import type { Table } from './table.js';
 
@@ -9,9 +9,9 @@ const publicationSql = `
   select pubinsert and pubupdate and pubdelete and pubtruncate, pubviaroot, puballtables
   from pg_publication where pubname = $1`;
 
-/** Before Postgres 15 there are no column lists. */
+/** Before Postgres 15 there are no lists of columns and no filters. */
 const membersSql = `
-  select c.oid::int8, to_jsonb(p) ->> 'attnames'
+  select c.oid::int8, to_jsonb(p) ->> 'attnames', to_jsonb(p) ->> 'rowfilter'
   from pg_publication_tables p
   join pg_namespace n on n.nspname = p.schemaname join pg_class c on c.relnamespace = n.oid and c.relname = p.tablename
   where p.pubname = $1`;
@@ -25,7 +25,6 @@ export interface PublicationOptions {
 /**
  * Makes sure that a publication carries the tables, all kinds of changes and all mapped columns. Without `make` it only
  * looks.
- * @returns whether it was there
  * @throws MillraceError `config_invalid` with the statement that mends it
  */
 export async function ensurePublication(sql: SqlSession, options: PublicationOptions): Promise<void> {
@@ -68,7 +67,12 @@ export async function ensurePublication(sql: SqlSession, options: PublicationOpt
     members = await membersOf(sql, name);
   }
   for (const table of tables) {
-    const published = members.get(table.oid);
+    const { columns: published, filter } = members.get(table.oid)!;
+    if (filter !== undefined)
+      throw invalid(
+        `The publication ${name} leaves out rows of ${table.name}, which are read with the others at first.`,
+        `alter publication ${quoted} set table ${list(tables)}`,
+      );
     const { metadata, text } = table.mapping;
     const mapped = [
       ...table.id,
@@ -85,10 +89,22 @@ export async function ensurePublication(sql: SqlSession, options: PublicationOpt
   }
 }
 
-async function membersOf(sql: SqlSession, name: string): Promise<Map<number, readonly string[] | undefined>> {
+interface Member {
+  /** undefined: all. */
+  readonly columns: readonly string[] | undefined;
+  readonly filter: string | undefined;
+}
+
+async function membersOf(sql: SqlSession, name: string): Promise<ReadonlyMap<number, Member>> {
   const rows = await sql.rows(membersSql, [name]);
   return new Map(
-    rows.map(([oid, list]) => [Number(oid), list === null ? undefined : (JSON.parse(list!) as string[])]),
+    rows.map(([oid, list, filter]) => [
+      Number(oid),
+      {
+        columns: list === null ? undefined : (JSON.parse(list!) as string[]),
+        filter: filter ?? undefined,
+      },
+    ]),
   );
 }
 

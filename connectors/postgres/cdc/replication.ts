@@ -1,14 +1,17 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
 import { endClient, type PgConnection } from './end-client.js';
+import { interruption } from './interrupted.js';
 import { parseLsn, printLsn, type Lsn } from './lsn.js';
-import { sessionSettings } from './sql-session.js';
+import { sessionSettings, type ServerOptions } from './sql-session.js';
 
 /** A connection that speaks the replication protocol. The driver carries it; its types do not tell of it. */
 type ReplicationClient = pg.Client & {
   readonly connection: PgConnection & {
-    on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): void;
-    once(event: 'replicationStart', listener: () => void): void;
+    on(
+      event: 'copyData' | 'replicationStart',
+      listener: (message: { readonly chunk?: Buffer }) => void,
+    ): void;
     sendCopyFromChunk(chunk: Buffer): void;
     readonly stream: { pause(): void };
   };
@@ -38,8 +41,6 @@ export interface StreamOptions {
   readonly from: Lsn;
 }
 
-const connectTimeoutMs = 10_000;
-
 /** Microseconds from 1970 to 2000. */
 const epochMicroseconds = 946_684_800_000_000n;
 
@@ -47,6 +48,7 @@ const epochMicroseconds = 946_684_800_000_000n;
 export class Replication {
   readonly #client: ReplicationClient;
   readonly #clock: Clock;
+  #started: () => void = () => undefined;
   #listener: StreamListener | undefined;
   #closed = false;
 
@@ -58,14 +60,21 @@ export class Replication {
   }
 
   #listen(): void {
-    this.#client.connection.on('copyData', ({ chunk }) => this.#receive(chunk));
+    const { connection } = this.#client;
+    connection.on('copyData', ({ chunk }) => this.#receive(chunk!));
+    // In the same turn, since the first data may follow directly.
+    connection.on('replicationStart', () => this.#started());
   }
 
-  static async open(url: string, applicationName: string, clock: Clock): Promise<Replication> {
+  static async open(
+    { url, timeoutMs }: ServerOptions,
+    applicationName: string,
+    clock: Clock,
+  ): Promise<Replication> {
     const client = new pg.Client({
       connectionString: url,
       application_name: applicationName,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: timeoutMs,
       keepAlive: true,
       replication: 'database',
     } as pg.ClientConfig) as ReplicationClient;
@@ -77,34 +86,37 @@ export class Replication {
       return replication;
     } catch (error) {
       await replication.close();
-      throw error;
+      throw interruption(error);
     }
   }
 
   async identify(): Promise<ServerIdentity> {
-    const { rows } = await this.#client.query<{ systemid: string; timeline: number; xlogpos: string }>(
-      'IDENTIFY_SYSTEM',
-    );
+    const { rows } = await this.#client
+      .query<{ systemid: string; timeline: number; xlogpos: string }>('IDENTIFY_SYSTEM')
+      .catch((error: unknown) => {
+        throw interruption(error);
+      });
     const { systemid, timeline, xlogpos } = rows[0]!;
     return { system: systemid, timeline: Number(timeline), position: parseLsn(xlogpos) };
   }
 
   /** Begins the stream. Rejects when the server refuses, with `slotBusy` while another connection reads the slot. */
   async start({ slot, publication, from }: StreamOptions, listener: StreamListener): Promise<void> {
-    const { connection } = this.#client;
     const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
     const names = `'${quoted(publication).replaceAll("'", "''")}'`;
-    const started = new Promise<void>((resolve) =>
-      connection.once('replicationStart', () => {
+    const started = new Promise<void>((resolve) => {
+      this.#started = () => {
         this.#listener = listener;
         resolve();
-      }),
-    );
+      };
+    });
     // The promise of this query lasts as long as the stream does.
     const running = this.#client.query(
       `START_REPLICATION SLOT ${quoted(slot)} LOGICAL ${printLsn(from)} (proto_version '1', publication_names ${names})`,
     );
-    await Promise.race([started, running]);
+    await Promise.race([started, running]).catch((error: unknown) => {
+      throw interruption(error);
+    });
     running.then(
       () => this.#end(new Error('The server ended the stream.')),
       (error: unknown) => this.#end(error as Error),
@@ -150,6 +162,6 @@ export class Replication {
   #end(error: Error): void {
     const listener = this.#listener;
     this.#listener = undefined;
-    listener?.ended(error);
+    listener?.ended(interruption(error) as Error);
   }
 }

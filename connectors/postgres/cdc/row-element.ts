@@ -17,9 +17,9 @@ export function idOf({ table, id }: RowPlan, values: Values): string {
   return cleanText(table.mapping.prefix + own).text;
 }
 
-/** Key of a row, in the order of its id columns. */
-export function keyOf({ id }: RowPlan, values: Values): string[] {
-  return id.map((at) => values[at]!);
+/** Key of a row, in the order of its index. */
+export function keyOf({ key }: RowPlan, values: Values): string[] {
+  return key.map((at) => values[at]!);
 }
 
 /** The document of a row. One too large becomes an unreadable element. */

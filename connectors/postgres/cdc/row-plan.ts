@@ -3,6 +3,7 @@ import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { Json } from '../../../src/elements/metadata.js';
 import type { ColumnType } from './column-type.js';
 import type { Table, TableColumn } from './table.js';
+import type { TypeCatalog } from './type-catalog.js';
 
 /** Where in a row its document is: made anew for each shape that the table takes. */
 export interface RowPlan {
@@ -12,6 +13,8 @@ export interface RowPlan {
   readonly types: readonly ColumnType[];
   /** Places of columns. */
   readonly id: readonly number[];
+  /** The same in the order of their index. */
+  readonly key: readonly number[];
   readonly text: readonly number[];
   readonly metadata: readonly MetadataColumn[];
   /** All of these places, each once. */
@@ -71,11 +74,22 @@ export function planRow(
     columns: names,
     types: typeOf,
     id,
+    key: table.key.map(place),
     text,
     metadata,
     mapped: [...new Set([...id, ...text, ...metadata.map(({ at }) => at)])],
     families: Object.fromEntries(watched.map((at) => [names[at]!, typeOf[at]!.family]).sort()),
   };
+}
+
+/** Rows of these tables as they are now. */
+export async function planAll(tables: readonly Table[], catalog: TypeCatalog): Promise<RowPlan[]> {
+  const plans: RowPlan[] = [];
+  for (const table of tables)
+    plans.push(
+      planRow(table, table.columns, await catalog.types(table.columns.map(({ type }) => type)), 'now'),
+    );
+  return plans;
 }
 
 /** @throws MillraceError `source_changed` when a mapped column has a type of another family than it had */

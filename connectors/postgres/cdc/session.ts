@@ -7,13 +7,14 @@ import { ChangeStream } from './change-stream.js';
 import { mappingsOf, type CdcConfig } from './config.js';
 import { Confirmations } from './confirmations.js';
 import { fillAbsent } from './fill-absent.js';
-import { parseLsn, type Lsn } from './lsn.js';
-import type { SourceMemory } from './memory.js';
+import { endOfFlushedLog } from './end-of-log.js';
+import { parseLsn, printLsn, type Lsn } from './lsn.js';
+import type { BackfillMemory, SourceMemory } from './memory.js';
 import { ensurePublication, quoteTable } from './publication.js';
 import type { Relation } from './relation.js';
 import { Replication } from './replication.js';
-import { checkFamilies, mappedColumns, mappingDigest, planRow, type RowPlan } from './row-plan.js';
-import { slotBusy, sqlStateOf } from './source-error.js';
+import { checkFamilies, mappedColumns, mappingDigest, planAll, planRow, type RowPlan } from './row-plan.js';
+import { slotBusy, sqlStateOf } from './sql-state.js';
 import { openSqlSession, type SqlSession } from './sql-session.js';
 import { Standby } from './standby.js';
 import { identityMissing, inspectTable, type Table } from './table.js';
@@ -42,6 +43,8 @@ export interface Session {
   /** Everything up to here was taken. */
   position: Lsn;
   readonly closed: boolean;
+  /** Begins to read all rows anew, as they are from now on. */
+  reread(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,9 +65,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const stop = () => void close();
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const sql = await openSqlSession(config.url, names.application, connector.clock);
+    const sql = await openSqlSession(config, names.application, connector.clock);
     closers.push(() => sql.close());
-    const replication = await Replication.open(config.url, names.application, connector.clock);
+    const replication = await Replication.open(config, names.application, connector.clock);
     closers.push(() => replication.close());
     context.signal.throwIfAborted();
     return await begin(options, sql, replication, end, close);
@@ -90,7 +93,10 @@ async function begin(
   const plans = await planAll(tables, catalog);
   const types = Object.fromEntries(plans.map(({ table, families }) => [String(table.oid), families]));
   const known = (await state.read()) as SourceMemory | undefined;
-  for (const plan of plans) checkFamilies(plan, known?.types[plan.table.oid], 'now');
+  const server = await replication.identify();
+  // Another cluster has other tables under the same oids.
+  if (known?.system === server.system)
+    for (const plan of plans) checkFamilies(plan, known.types[plan.table.oid], 'now');
 
   const standby = new Standby({
     slot: names.slot,
@@ -100,7 +106,6 @@ async function begin(
     signal,
   });
   const mapping = mappingDigest(tables, config.reread);
-  const server = await replication.identify();
   for (;;) {
     const memory = await agree({ sql, state, server, config, slot: names.slot, mapping, types, notify });
     const stream = new ChangeStream(
@@ -118,29 +123,29 @@ async function begin(
     }
     const watermark = new Watermark(from);
     const confirmations = await Confirmations.begin(state, holder);
-    const { backfill } = memory;
+    const backfillOf = async (backfill: BackfillMemory) => ({
+      reading: new Backfill(backfill, plans, await expectedRows(sql, tables)),
+      point: parseLsn(backfill.point),
+    });
     const session: Session = {
       sql,
       stream,
       watermark,
       confirmations,
       epoch: memory.epoch,
-      backfill:
-        backfill === null
-          ? undefined
-          : {
-              reading: new Backfill(backfill, plans, await expectedRows(sql, tables)),
-              point: parseLsn(backfill.point),
-            },
+      backfill: memory.backfill === null ? undefined : await backfillOf(memory.backfill),
       position: from,
       get closed() {
         return end.closed;
       },
       close,
+      async reread() {
+        const point = await endOfFlushedLog(sql);
+        session.backfill = await backfillOf({ point: printLsn(point), tables: {}, rows: 0 });
+      },
       assembly: new Assembly({
         stream,
         epoch: memory.epoch,
-        point: backfill === null ? 0n : parseLsn(backfill.point),
         rows: config.batch,
         maxItemBytes,
         meet: async (relation) => checkLeaf(sql, tables, relation),
@@ -154,16 +159,6 @@ async function begin(
     };
     return session;
   }
-}
-
-/** Rows of these tables as they are now. */
-export async function planAll(tables: readonly Table[], catalog: TypeCatalog): Promise<RowPlan[]> {
-  const plans: RowPlan[] = [];
-  for (const table of tables)
-    plans.push(
-      planRow(table, table.columns, await catalog.types(table.columns.map(({ type }) => type)), 'now'),
-    );
-  return plans;
 }
 
 function wantedOf(tables: readonly Table[]) {

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { parseLsn, type Lsn } from './lsn.js';
-import { sqlStateOf } from './source-error.js';
+import { sqlStateOf } from './sql-state.js';
 import type { SqlSession } from './sql-session.js';
 
 /** What the server says of the slot. */
@@ -38,7 +38,7 @@ export async function lookAtSlot(sql: SqlSession, name: string): Promise<Slot | 
 /** Waits for the transactions that are under way. @returns whether it was made here: false when another process was first */
 export async function createSlot(sql: SqlSession, name: string, failover: boolean): Promise<boolean> {
   try {
-    await sql.rows(
+    await sql.patientRows(
       failover
         ? "select from pg_create_logical_replication_slot($1, 'pgoutput', false, false, true)"
         : "select from pg_create_logical_replication_slot($1, 'pgoutput')",

@@ -1,36 +1,28 @@
 import { MillraceError } from '../../../src/errors/millrace-error.js';
+import { Interrupted } from './interrupted.js';
+import { slotBusy, sqlStateOf } from './sql-state.js';
 
 /** What a database reports may be tried again: it restarts, is short of something, or the connection broke. */
 export function mayPass(error: unknown): boolean {
-  if (error instanceof MillraceError) return false;
+  if (error instanceof Interrupted) return true;
   const state = sqlStateOf(error);
-  // Without a state the connection itself failed.
-  if (state === undefined) return true;
+  if (state === undefined) return false;
   return ['08', '40', '53', '57'].includes(state.slice(0, 2)) || [slotBusy, ...changedShape].includes(state);
 }
 
 /** A table or a column of it is gone: the next look tells what it means. */
 const changedShape = ['42P01', '42703'];
 
-/** Another connection reads the slot. */
-export const slotBusy = '55006';
-
-export function sqlStateOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** Gives what a driver or a server reports its code and a hint, by SQLSTATE. */
 export function sourceError(thrown: unknown, where: string): MillraceError {
-  if (thrown instanceof MillraceError) return thrown;
-  const error: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
-  const state = sqlStateOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const state = sqlStateOf(thrown);
+  if (state === undefined && !(thrown instanceof Interrupted)) return MillraceError.from(thrown);
+  const { message: said, cause } = thrown as Error;
   const hint = state === undefined ? unreachable : (hints[state] ?? hints[state.slice(0, 2)]);
   return new MillraceError(
     'source_unavailable',
     `${where}: ${said}${state === undefined ? '' : ` (SQLSTATE ${state})`}`,
-    { cause: error, ...(hint !== undefined && { hint }) },
+    { cause: cause ?? thrown, ...(hint !== undefined && { hint }) },
   );
 }
 

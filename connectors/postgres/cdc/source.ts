@@ -13,10 +13,12 @@ import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { versionOf, type Version } from '../../../src/elements/version.js';
 import type { Assembled } from './assembly.js';
 import type { Slice } from './backfill.js';
+import { auditRows } from './audit-rows.js';
 import { ownName, type CdcConfig } from './config.js';
 import type { Progress } from './confirmations.js';
 import { describeSource } from './describe-source.js';
-import { parseLsn, type Lsn } from './lsn.js';
+import { endOfFlushedLog } from './end-of-log.js';
+import type { Lsn } from './lsn.js';
 import { parseSnapshot } from './snapshot.js';
 import { rowElement } from './row-element.js';
 import { openSession, type Session, type SessionOptions } from './session.js';
@@ -27,10 +29,11 @@ import { databaseOf, whereOf } from './where.js';
 
 /** After a lost connection, before the next try; the last one repeats. */
 const againMs = [200, 500, 1_000, 2_000, 5_000];
+/** One that lasted so long was well. */
+const steadyMs = 10_000;
 const idleMs = 1_000;
 const pollMs = 100;
 const endMs = 1_000;
-const bytesAtOnce = 4 << 20;
 /** Since when somebody may want to know that the reading of rows waits for other transactions. */
 const patienceMs = 10_000;
 
@@ -47,7 +50,9 @@ export const openPostgresSource: SourceFactory<CdcConfig> = async (config, conte
   return {
     name,
     endless: true,
+    rereads: true,
     probe: async () => describeSource(config, names, context.clock),
+    audit: (audit) => auditRows({ config, application: names.application, clock: context.clock }, audit),
     deliveries: (source) => new Reading({ config, names, connector: context, context: source }).deliveries(),
   } satisfies Source;
 };
@@ -60,10 +65,13 @@ class Reading {
   #session: Session | undefined;
   #interrupted = false;
   #caughtUp = false;
+  /** When all rows are read anew. */
+  #rereadAt: number;
 
   constructor(options: Omit<SessionOptions, 'holder'>) {
     this.#context = options.context;
     this.#connector = options.connector;
+    this.#rereadAt = options.connector.clock.now() + (options.context.rereadEveryMs ?? Infinity);
     this.#options = { ...options, holder: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}` };
   }
 
@@ -73,11 +81,11 @@ class Reading {
       let session: Session | undefined;
       const released = new AbortController();
       let background: Promise<void> | undefined;
+      const began = this.#connector.clock.now();
       try {
         session = await openSession(this.#options);
         this.#session = session;
         this.#resumed();
-        tries = 0;
         background = this.#tend(session, released.signal);
         yield* this.#read(session);
         return;
@@ -87,6 +95,7 @@ class Reading {
           await this.#giveUp(error, session);
           throw sourceError(error, whereOf(this.#options.config.url));
         }
+        if (this.#connector.clock.now() - began > steadyMs) tries = 0;
         await this.#recover(error, againMs[Math.min(tries, againMs.length - 1)]!);
       } finally {
         released.abort();
@@ -99,7 +108,7 @@ class Reading {
   async *#read(session: Session): AsyncGenerator<Delivery> {
     const { signal, watch } = this.#context;
     const { assembly, stream } = session;
-    const visible = this.#visibility(session);
+    let visible = this.#visibility(session);
     let target: Lsn | undefined;
     let reading = session.backfill !== undefined;
     while (!signal.aborted) {
@@ -117,6 +126,12 @@ class Reading {
         continue;
       }
       if (assembled !== undefined) continue;
+      if (session.backfill === undefined && this.#connector.clock.now() >= this.#rereadAt) {
+        await session.reread();
+        visible = this.#visibility(session);
+        reading = true;
+        continue;
+      }
       if (!reading && !this.#caughtUp) {
         if (target !== undefined && session.position >= target) {
           if (!watch) return;
@@ -124,7 +139,7 @@ class Reading {
           yield { kind: 'caught-up' };
           continue;
         }
-        target ??= await endOfFlushedLog(session);
+        target ??= await endOfFlushedLog(session.sql);
         stream.confirm(session.confirmations.confirmed, true);
       }
       await stream.more(this.#caughtUp ? idleMs : pollMs, signal);
@@ -156,12 +171,8 @@ class Reading {
   async #slice(session: Session): Promise<ElementsDelivery | undefined> {
     const { reading, point } = session.backfill!;
     const { maxItemBytes } = this.#context;
-    const rows = Math.max(1, this.#options.config.batch);
-    const slice: Slice | undefined = await reading.next(session.sql, {
-      rows,
-      bytes: bytesAtOnce,
-      maxItemBytes,
-    });
+    const rows = this.#options.config.batch;
+    const slice: Slice | undefined = await reading.next(session.sql, { rows, maxItemBytes });
     if (slice === undefined) return undefined;
     const part = reading.handOver(slice);
     const version = versionOf(session.epoch, point);
@@ -177,7 +188,10 @@ class Reading {
   #swept(session: Session): Cleared {
     const { point } = session.backfill!;
     return cleared('', versionOf(session.epoch, point), false, () =>
-      this.#settled(session, () => (session.backfill = undefined)),
+      this.#settled(session, () => {
+        session.backfill = undefined;
+        this.#rereadAt = this.#connector.clock.now() + (this.#context.rereadEveryMs ?? Infinity);
+      }),
     );
   }
 
@@ -209,7 +223,7 @@ class Reading {
     if (!(error instanceof MillraceError) || error.code !== 'source_behind') return;
     if (config.lag.action !== 'drop') return;
     await session?.close();
-    await dropSlotOnceFree(config.url, names, connector.clock, context.signal);
+    await dropSlotOnceFree(config, names, connector.clock, context.signal);
   }
 
   /**
@@ -223,10 +237,10 @@ class Reading {
     const began = clock.now();
     return async () => {
       if (seen) return true;
+      // A transaction of our own: every one that has written to the log by now is older.
+      horizon ??= BigInt((await sql.rows('select pg_current_xact_id()'))[0]![0]!);
       const [row] = await sql.rows('select pg_current_snapshot()');
-      const { xmin, xmax } = parseSnapshot(row![0]!);
-      horizon ??= xmax;
-      seen = xmin >= horizon;
+      seen = parseSnapshot(row![0]!).xmin > horizon;
       if (!seen && !told && clock.now() - began > patienceMs) {
         told = true;
         notify({
@@ -278,9 +292,4 @@ function progressOf({ watermark, backfill }: Session): Progress {
 
 function cleared(prefix: string, since: Version, commanded: boolean, settle: () => Promise<void>): Cleared {
   return { kind: 'cleared', scope: { prefix, except: [], since }, commanded, settle };
-}
-
-async function endOfFlushedLog({ sql }: Session): Promise<Lsn> {
-  const [row] = await sql.rows('select pg_current_wal_flush_lsn()');
-  return parseLsn(row![0]!);
 }

@@ -1,6 +1,10 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
 import { endClient } from './end-client.js';
+import { interruption } from './interrupted.js';
+
+/** Our own small writes wait for no standby. */
+const ownSettings = ["set synchronous_commit to 'off'"];
 
 /** Values print the same in the stream and in queries: both kinds of connection are set so. */
 export const sessionSettings = [
@@ -15,47 +19,62 @@ export const sessionSettings = [
 ];
 
 export type SqlCell = string | null;
+export type SqlParameter = string | readonly string[] | null;
 
 /** A connection for questions, whose answers are in Postgres's text form, as the stream gives them. */
 export interface SqlSession {
   /** One list of cells a row, in the order of the columns. Parameters are text, or lists of text. */
-  rows(sql: string, values?: readonly (string | readonly string[] | null)[]): Promise<readonly SqlCell[][]>;
+  rows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
+  /** The same for what may wait for others for any time. */
+  patientRows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
   close(): Promise<void>;
 }
 
-const connectTimeoutMs = 10_000;
+/** Where the server is; see the configuration. */
+export interface ServerOptions {
+  readonly url: string;
+  readonly timeoutMs: number;
+}
 
 export async function openSqlSession(
-  url: string,
+  { url, timeoutMs }: ServerOptions,
   applicationName: string,
   clock: Clock,
 ): Promise<SqlSession> {
   const client = new pg.Client({
     connectionString: url,
     application_name: applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
   });
   // A lost connection shows at the next query.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(sessionSettings.join('; '));
+    await client.query([...sessionSettings, ...ownSettings].join('; '));
   } catch (error) {
     await endClient(client, clock);
-    throw error;
+    throw interruption(error);
   }
   const raw = { getTypeParser: () => (value: string) => value };
-  return {
-    async rows(text, values = []) {
-      const { rows } = await client.query({
-        text,
-        values: values as unknown[],
-        rowMode: 'array',
-        types: raw as never,
-      });
+  const ask = async (text: string, values: readonly SqlParameter[], patient: boolean) => {
+    const query = {
+      text,
+      values: values as unknown[],
+      rowMode: 'array',
+      types: raw as never,
+      ...(!patient && { query_timeout: timeoutMs }),
+    } satisfies pg.QueryArrayConfig & { readonly query_timeout?: number };
+    try {
+      const { rows } = await client.query(query);
       return rows as SqlCell[][];
-    },
+    } catch (error) {
+      throw interruption(error);
+    }
+  };
+  return {
+    rows: async (text, values = []) => ask(text, values, false),
+    patientRows: async (text, values = []) => ask(text, values, true),
     close: () => endClient(client, clock),
   };
 }

@@ -2,7 +2,7 @@ import type { ConnectorContext } from '../../../src/contracts/context.js';
 import type { SourceState } from '../../../src/contracts/source.js';
 import type { SourceMemory } from './memory.js';
 import { lookAtSlot } from './slot.js';
-import { sqlStateOf } from './source-error.js';
+import { sqlStateOf } from './sql-state.js';
 import type { SqlSession } from './sql-session.js';
 
 export interface StandbyOptions {
@@ -29,33 +29,37 @@ export class Standby {
     this.#options = options;
   }
 
+  /** Resolves once nobody reads the slot. */
   async wait(sql: SqlSession): Promise<void> {
     const { slot, takeoverMs, state, connector, signal } = this.#options;
     const { clock, notify } = connector;
-    const memory = (await state.read()) as SourceMemory | undefined;
-    const pulse = `${memory?.holder} ${memory?.beat}`;
-    if (pulse !== this.#pulse) {
-      this.#pulse = pulse;
-      this.#since = clock.now();
-    }
-    if (clock.now() - this.#since >= takeoverMs) {
-      this.#since = clock.now();
+    for (;;) {
       const reader = (await lookAtSlot(sql, slot))?.reader;
-      if (reader !== undefined && (await cutOff(sql, reader)))
+      if (reader === undefined) return;
+      const memory = (await state.read()) as SourceMemory | undefined;
+      const pulse = `${memory?.holder} ${memory?.beat}`;
+      if (pulse !== this.#pulse) {
+        this.#pulse = pulse;
+        this.#since = clock.now();
+      }
+      if (clock.now() - this.#since >= takeoverMs) {
+        this.#since = clock.now();
+        if (await cutOff(sql, reader))
+          notify({
+            level: 'warn',
+            code: 'slot_taken_over',
+            message: `The reader of the slot ${slot} gave no sign of life for ${takeoverMs} ms: its connection (pid ${reader}) was ended.`,
+          });
+      } else if (!this.#told) {
+        this.#told = true;
         notify({
-          level: 'warn',
-          code: 'slot_taken_over',
-          message: `The reader of the slot ${slot} gave no sign of life for ${takeoverMs} ms: its connection (pid ${reader}) was ended.`,
+          level: 'info',
+          code: 'slot_busy',
+          message: `Another process reads the slot ${slot}: this one waits, and takes over when it is gone.`,
         });
-    } else if (!this.#told) {
-      this.#told = true;
-      notify({
-        level: 'info',
-        code: 'slot_busy',
-        message: `Another process reads the slot ${slot}: this one waits, and takes over when it is gone.`,
-      });
+      }
+      await clock.sleep(lookMs, signal);
     }
-    await clock.sleep(lookMs, signal);
   }
 }
 

@@ -10,6 +10,8 @@ export interface Table {
   readonly name: string;
   readonly partitioned: boolean;
   readonly id: readonly string[];
+  /** The same columns in the order of their index. */
+  readonly key: readonly string[];
   /** As they are now; generated ones are left out, since the stream does not carry them. */
   readonly columns: readonly TableColumn[];
 }
@@ -88,7 +90,8 @@ export async function inspectTable(sql: SqlSession, mapping: TableMapping): Prom
     );
   }
   const nullable = id.filter((column) => rows.some(([one, , notNull]) => one === column && notNull !== 't'));
-  if (nullable.length > 0 || !keys.some((key) => sameSet(key.columns, id)))
+  const key = keys.find(({ columns: some }) => sameSet(some, id))?.columns;
+  if (nullable.length > 0 || key === undefined)
     throw invalid(
       `The id of ${called} (${id.join(', ')}) does not name one row for sure.`,
       'It must be the primary key, or columns that are NOT NULL and have a unique index of their own.',
@@ -98,7 +101,7 @@ export async function inspectTable(sql: SqlSession, mapping: TableMapping): Prom
     if (identity === 'f' || id.every((column) => identifying.includes(column))) continue;
     throw identityMissing(leaf!, id);
   }
-  return { mapping, oid: Number(oid), schema, name, partitioned: kind === 'p', id, columns };
+  return { mapping, oid: Number(oid), schema, name, partitioned: kind === 'p', id, key, columns };
 }
 
 export function identityMissing(table: string, id: readonly string[]): MillraceError {

@@ -1,8 +1,10 @@
 import type { ConnectorContext } from '../../../src/contracts/context.js';
 import type { SourceContext } from '../../../src/contracts/source.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
+import { untilAborted } from '../until-aborted.js';
 import type { CdcConfig } from './config.js';
-import { Evicted, type Progress } from './confirmations.js';
+import type { Progress } from './confirmations.js';
+import { Interrupted } from './interrupted.js';
 import type { Session } from './session.js';
 
 export interface TendOptions {
@@ -16,8 +18,6 @@ export interface TendOptions {
 }
 
 const tickMs = 1_000;
-/** A server that says nothing for so long, although it is asked, is not there. */
-const silenceMs = 30_000;
 const lookMs = 10_000;
 
 /**
@@ -29,7 +29,8 @@ export async function tend(options: TendOptions): Promise<void> {
   const { clock } = connector;
   const { stream, confirmations } = session;
   const beatMs = Math.min(config.takeoverMs / 4, 5_000);
-  let [beatAt, lookAt, heartbeatAt] = [clock.now(), clock.now(), clock.now() + config.heartbeatMs];
+  let [beatAt, lookAt, askAt] = [clock.now(), clock.now(), clock.now()];
+  let heartbeatAt = clock.now() + config.heartbeatMs;
   while (!signal.aborted) {
     try {
       await clock.sleep(Math.min(tickMs, beatMs), signal);
@@ -38,13 +39,19 @@ export async function tend(options: TendOptions): Promise<void> {
     }
     const now = clock.now();
     const look = now >= lookAt;
-    stream.confirm(confirmations.confirmed, look);
-    if (stream.silentMs > silenceMs) stream.ended(new Error(`Nothing was heard for ${silenceMs} ms.`));
+    stream.confirm(confirmations.confirmed, now >= askAt);
+    if (now >= askAt) askAt = now + config.timeoutMs / 4;
+    if (stream.silentMs > config.timeoutMs) {
+      stream.ended(new Interrupted(`Nothing was heard for ${config.timeoutMs} ms.`));
+      // Whatever the reading waits for.
+      await session.close();
+      return;
+    }
     try {
       const { durable } = progress();
       if (durable > confirmations.confirmed || session.backfill !== undefined || now >= beatAt) {
         beatAt = now + beatMs;
-        await confirmations.record(progress);
+        await untilAborted(confirmations.record(progress), signal);
         stream.confirm(confirmations.confirmed);
       }
       if (now >= heartbeatAt) {
@@ -56,7 +63,7 @@ export async function tend(options: TendOptions): Promise<void> {
         await measure(options);
       }
     } catch (error) {
-      if (error instanceof Evicted || (error instanceof MillraceError && error.code === 'source_behind'))
+      if (error instanceof Interrupted || (error instanceof MillraceError && error.code === 'source_behind'))
         stream.ended(error);
       // Else the store is away, which its own calls tell of, or the connection, which the reading tells of.
     }

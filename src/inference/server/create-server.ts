@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
+import { refuseAccess } from '../../observability/http/access.js';
+import { listenOn } from '../../observability/http/listen-on.js';
 import type { ServerReport } from '../../observability/server-events.js';
-import { checkAccess, isLoopback } from './access.js';
 import { answerEmbeddings, noSuchModel, overloaded, type Embedded } from './answer-embeddings.js';
 import { ApiError } from './api-error.js';
 import { QueueBound, type QueueLimits } from './queue-bound.js';
@@ -75,7 +75,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       if (route === undefined) throw unknownRoute(request.method, pathname);
       if (draining && !route.open)
         throw new ApiError(503, 'stopping', 'The server is stopping.', { retryAfter: 1 });
-      if (!route.open) checkAccess(request.headers, token);
+      const refusal = route.open ? undefined : refuseAccess(request.headers, token);
+      if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
       answer = await route.answer(request);
       send(response, status, answer);
     } catch (thrown) {
@@ -172,25 +173,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   }
 
   return {
-    async listen(host, port) {
-      if (token === undefined && !isLoopback(host))
-        throw new MillraceError('config_invalid', `Nothing but a token keeps strangers out of ${host}.`, {
-          hint: 'Set a token, or listen on 127.0.0.1.',
-        });
-      await new Promise<void>((listening, reject) => {
-        server.once('error', (cause: NodeJS.ErrnoException) =>
-          reject(
-            new MillraceError('config_invalid', `${host}:${port} cannot be listened on (${cause.code}).`, {
-              cause,
-              hint: 'Is another program there? Give another port by --port or `port`, or an address of this machine.',
-            }),
-          ),
-        );
-        server.listen(port, host, listening);
-      });
-      const { address, family, port: taken } = server.address() as AddressInfo;
-      return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
-    },
+    listen: (host, port) => listenOn(server, { host, port, token }),
     ready: () => void (ready = true),
     get load() {
       return bound.load;

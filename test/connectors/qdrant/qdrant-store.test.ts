@@ -4,12 +4,16 @@ import { qdrantConfig } from '../../../connectors/qdrant/config.js';
 import { createQdrantStore } from '../../../connectors/qdrant/qdrant-store.js';
 import { startQdrant } from '../../support/qdrant/start.js';
 import { testContext } from '../../support/test-context.js';
+import type { StoreHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
+import { termsSuite } from '../../suites/terms-suite.js';
 
 const url = process.env['QDRANT_URL'];
 
 // A real server where there is one, and collections of this run alone on it.
-storeSuite(url === undefined ? 'Qdrant (double)' : 'Qdrant', async () => {
+const name = url === undefined ? 'Qdrant (double)' : 'Qdrant';
+
+const openHarness = async (): Promise<StoreHarness> => {
   const double = url === undefined ? await startQdrant() : undefined;
   const prefix = `suite-${randomBytes(4).toString('hex')}`;
   const stores: Store[] = [];
@@ -25,4 +29,7 @@ storeSuite(url === undefined ? 'Qdrant (double)' : 'Qdrant', async () => {
       await double?.close();
     },
   };
-});
+};
+
+storeSuite(name, openHarness);
+termsSuite(name, openHarness);

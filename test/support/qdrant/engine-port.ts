@@ -1,4 +1,9 @@
-import type { CollectionState, PointRecord, QdrantPort } from '../../../connectors/qdrant/port.js';
+import type {
+  CollectionState,
+  PointRecord,
+  QdrantPort,
+  ScoredPoint,
+} from '../../../connectors/qdrant/port.js';
 import { classifyQdrantError } from '../../../connectors/qdrant/qdrant-error.js';
 import type { Engine } from './engine.js';
 
@@ -17,12 +22,17 @@ export function createEnginePort(engine: Engine): QdrantPort {
       asked(() => {
         if (!engine.collections().includes(collection)) return undefined;
         const { status, config } = engine.describe(collection);
-        return { status, vectors: new Map(Object.entries(config.params.vectors)) } as CollectionState;
+        const terms = 'sparse_vectors' in config.params;
+        return { status, terms, vectors: new Map(Object.entries(config.params.vectors)) } as CollectionState;
       }),
-    create: (collection, { vectors, indexFrom = 10_000 }) =>
+    create: (collection, { vectors, terms, indexFrom = 10_000 }) =>
       asked(() => {
         if (engine.collections().includes(collection)) return;
-        const body = { vectors, optimizers_config: { indexing_threshold: indexFrom } };
+        const body = {
+          vectors,
+          ...(terms && { sparse_vectors: { _terms: {} } }),
+          optimizers_config: { indexing_threshold: indexFrom },
+        };
         engine.create(collection, body as never);
       }),
     indexFrom: (collection, kilobytes) =>
@@ -45,12 +55,22 @@ export function createEnginePort(engine: Engine): QdrantPort {
         return { points: points as PointRecord[], next: next === null ? undefined : String(next) };
       }),
     count: (collection, filter) => asked(() => engine.count(collection, { filter } as never).count),
-    query: (collection, { vector, using, filter, limit, payload }) =>
+    sample: (collection, { filter, limit, payload }) =>
       asked(() => {
-        const body = { query: vector, using, filter, limit, with_payload: payload } as never;
-        return engine
-          .query(collection, body)
-          .points.map(({ score, payload: found }) => ({ score, payload: found! }) as never);
+        const body = { query: { sample: 'random' }, filter, limit, with_payload: payload } as never;
+        return engine.query(collection, body).points as unknown as ScoredPoint[];
+      }),
+    query: (collection, { vector, using, filter, limit, payload, vectors = [] }) =>
+      asked(() => {
+        const body = {
+          query: vector,
+          using,
+          filter,
+          limit,
+          with_payload: payload,
+          with_vector: vectors,
+        } as never;
+        return engine.query(collection, body).points as unknown as ScoredPoint[];
       }),
   };
 }

@@ -2,6 +2,7 @@ import type { Json } from './payload-path.js';
 import { matchesFilter, type StoredPoint } from './point-filter.js';
 import { Refusal } from './refusal.js';
 import type { Body, FilterBody } from './schemas.js';
+import { similarity, storedVector, written } from './stored-vector.js';
 
 interface Collection {
   readonly params: Body<'create'> | Body<'createUnnamed'>;
@@ -56,7 +57,7 @@ function engineOver(collections: Map<string, Collection>) {
       payload: withPayload === false || withPayload === undefined ? null : Object.fromEntries(payload),
       ...(withVector !== undefined &&
         withVector !== false && {
-          vector: Object.fromEntries(vectors.map(([name, vector]) => [name, Array.from(vector)])),
+          vector: Object.fromEntries(vectors.map(([name, vector]) => [name, written(vector)])),
         }),
     };
   }
@@ -95,7 +96,10 @@ function engineOver(collections: Map<string, Collection>) {
         points_count: one.points.size,
         segments_count: 1,
         config: {
-          params: { vectors: one.params.vectors ?? {} },
+          params: {
+            vectors: one.params.vectors ?? {},
+            ...('sparse_vectors' in one.params && { sparse_vectors: one.params.sparse_vectors }),
+          },
           optimizer_config: { indexing_threshold: one.indexingThreshold },
         },
         payload_schema: Object.fromEntries(one.indexes),
@@ -154,18 +158,16 @@ function engineOver(collections: Map<string, Collection>) {
     count(name: string, { filter }: Body<'count'>) {
       return { count: [...matching(open(name), filter)].length };
     },
-    query(name: string, { query, using, filter, limit = 10, with_payload }: Body<'query'>) {
+    query(name: string, request: Body<'query'>) {
+      const { query, using, filter, limit = 10, with_payload, with_vector } = request;
       const one = open(name);
-      const wanted = normalized(checkedVector(one, using, query));
-      const scored = [...matching(one, filter)].flatMap((point) => {
-        const vector = point.vectors.get(using);
-        return vector === undefined ? [] : [{ point, score: Math.fround(dot(wanted, vector)) }];
-      });
-      // Of equal scores the highest id first: nobody may count on an order that Qdrant does not promise.
-      scored.sort((a, b) => b.score - a.score || byId(b.point.id, a.point.id));
+      const scored =
+        'sample' in query
+          ? [...matching(one, filter)].map((point) => ({ point, score: 0 })).sort(() => Math.random() - 0.5)
+          : nearest(one, query, using, filter);
       return {
         points: scored.slice(0, limit).map(({ point, score }) => ({
-          ...select(point, with_payload, false),
+          ...select(point, with_payload, with_vector),
           version: 0,
           score,
         })),
@@ -173,39 +175,31 @@ function engineOver(collections: Map<string, Collection>) {
     },
   };
 
+  function nearest(
+    one: Collection,
+    query: readonly number[] | { indices: number[]; values: number[] },
+    using: string | undefined,
+    filter: FilterBody | undefined,
+  ) {
+    const wanted = storedVector(one.params, using ?? '', query);
+    const scored = [...matching(one, filter)].flatMap((point) => {
+      const vector = point.vectors.get(using ?? '');
+      const score = vector === undefined ? undefined : similarity(wanted, vector);
+      return score === undefined ? [] : [{ point, score: Math.fround(score) }];
+    });
+    // Of equal scores the highest id first: nobody may count on an order that Qdrant does not promise.
+    return scored.sort((a, b) => b.score - a.score || byId(b.point.id, a.point.id));
+  }
+
   function storedPoint(
     one: Collection,
     { id, vector, payload }: Body<'upsert'>['points'][number],
   ): StoredPoint {
     const vectors = Object.entries(vector).map(
-      ([name, components]) => [name, normalized(checkedVector(one, name, components))] as const,
+      ([name, components]) => [name, storedVector(one.params, name, components)] as const,
     );
     return { id, vectors: new Map(vectors), payload: (payload ?? {}) as StoredPoint['payload'] };
   }
-}
-
-function checkedVector({ params }: Collection, name: string, vector: readonly number[]): Float32Array {
-  const named = params.vectors as
-    { readonly [name: string]: { readonly size: number } | undefined } | undefined;
-  const size = named?.[name]?.size;
-  if (size === undefined) throw new Refusal(400, `Wrong input: Not existing vector name error: ${name}`);
-  if (vector.length !== size)
-    throw new Refusal(
-      400,
-      `Wrong input: Vector dimension error: expected dim: ${size}, got ${vector.length}`,
-    );
-  return Float32Array.from(vector);
-}
-
-function normalized(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(dot(vector, vector));
-  return length === 0 ? vector : vector.map((component) => component / length);
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
-  return sum;
 }
 
 /** Numbers before UUIDs, as the server orders points. */

@@ -1,9 +1,12 @@
 import { valuesAt, type Json } from './payload-path.js';
 import type { ConditionBody, FilterBody } from './schemas.js';
 
+/** Values by index. */
+export type SparseVector = ReadonlyMap<number, number>;
+
 export interface StoredPoint {
   readonly id: string | number;
-  readonly vectors: ReadonlyMap<string, Float32Array>;
+  readonly vectors: ReadonlyMap<string, Float32Array | SparseVector>;
   readonly payload: { readonly [field: string]: Json };
 }
 

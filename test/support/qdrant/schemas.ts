@@ -60,9 +60,23 @@ const filter: z.ZodType<FilterBody> = z.strictObject({
 const withPayload = z.union([z.boolean(), z.array(z.string())]).optional();
 const withVector = z.union([z.boolean(), z.array(z.string())]).optional();
 
+const sparse = z
+  .strictObject({
+    indices: z.array(
+      z
+        .int()
+        .min(0)
+        .max(2 ** 32 - 1),
+    ),
+    values: z.array(number),
+  })
+  .refine(
+    ({ indices, values }) => indices.length === values.length && new Set(indices).size === indices.length,
+  );
+
 export const point = z.strictObject({
   id,
-  vector: z.record(z.string(), z.array(number).min(1)),
+  vector: z.record(z.string(), z.union([z.array(number).min(1), sparse])),
   payload: payload.nullish(),
 });
 
@@ -79,8 +93,10 @@ export const bodies = {
         }),
       )
       .optional(),
+    sparse_vectors: z.record(z.string(), z.strictObject({})).optional(),
     optimizers_config: threshold.optional(),
     hnsw_config: z.strictObject({ m: z.int().min(0), payload_m: z.int().min(0).optional() }).optional(),
+    strict_mode_config: z.strictObject({ enabled: z.boolean() }).optional(),
   }),
   /** A collection of one vector without a name. */
   createUnnamed: z.strictObject({
@@ -91,7 +107,8 @@ export const bodies = {
     field_name: z.string().min(1),
     field_schema: z.union([
       z.strictObject({ type: z.literal('keyword'), is_tenant: z.boolean().optional() }),
-      z.strictObject({ type: z.enum(['uuid', 'bool', 'float', 'integer']) }),
+      z.strictObject({ type: z.literal('integer'), lookup: z.boolean(), range: z.boolean() }),
+      z.strictObject({ type: z.enum(['uuid', 'bool', 'float']) }),
     ]),
   }),
   upsert: z.strictObject({
@@ -108,12 +125,13 @@ export const bodies = {
   }),
   count: z.strictObject({ filter: filter.optional(), exact: z.boolean().optional() }),
   query: z.strictObject({
-    query: z.array(number).min(1),
-    using: z.string(),
+    query: z.union([z.array(number).min(1), sparse, z.strictObject({ sample: z.literal('random') })]),
+    using: z.string().optional(),
     filter: filter.optional(),
     limit: z.int().min(1).optional(),
     params: z.strictObject({ exact: z.boolean().optional() }).optional(),
     with_payload: withPayload,
+    with_vector: withVector,
   }),
   batch: z.strictObject({
     operations: z.array(

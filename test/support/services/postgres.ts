@@ -14,9 +14,15 @@ export interface PostgresService {
   readonly url: string;
   /** Process id of the server. */
   readonly pid: number;
-  /** Stops at once, as a crash would, and starts on the same data. */
-  restart(): Promise<void>;
+  /** Stops at once, as a crash would, and starts on the same data, with more settings where they are given. */
+  restart(options?: RestartOptions): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface RestartOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Changes the folder of the data while the server is down. */
+  prepare?(folder: string): Promise<void>;
 }
 
 /** Where `install-postgres.sh` puts it, seen from the repository's root. */
@@ -59,10 +65,14 @@ export async function startPostgres(
       max_connections: '60',
       ...settings,
     };
-    const start = async () => {
+    const start = async (more: Readonly<Record<string, string>> = {}) => {
       const server = spawn(
         join(bin(home), 'postgres'),
-        ['-D', data, ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        [
+          '-D',
+          data,
+          ...Object.entries({ ...options, ...more }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        ],
         { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
       );
       const log: string[] = [];
@@ -81,9 +91,10 @@ export async function startPostgres(
       get pid() {
         return server.pid!;
       },
-      restart: async () => {
+      restart: async ({ settings: more, prepare } = {}) => {
         await end('SIGQUIT');
-        server = await start();
+        await prepare?.(data);
+        server = await start(more);
       },
       stop: async () => {
         await end('SIGINT');

@@ -37,7 +37,7 @@ export async function startCdcServer(settings: Readonly<Record<string, string>> 
     get pid() {
       return server.pid;
     },
-    restart: () => server.restart(),
+    restart: (options) => server.restart(options),
     stop: () => server.stop(),
     connect,
     async sql(...statements) {

@@ -117,6 +117,7 @@ test('a table or a publication that could not tell of deletions is refused, with
     'create table narrow (id int primary key, body text, lang text)',
     'create publication narrow_pub for table narrow (id, body)',
     "create publication inserts for table narrow with (publish = 'insert')",
+    "create publication partial for table narrow where (lang = 'en')",
     'create view seen as select 1 as id',
     'create table computed (id int primary key, raw text, body text generated always as (raw) stored)',
   );
@@ -136,6 +137,7 @@ test('a table or a publication that could not tell of deletions is refused, with
   await refused('loose', /does not name one row for sure/, { id: 'id' });
   await refused('narrow', /leaves out lang/, { publication: 'narrow_pub' });
   await refused('narrow', /does not carry all changes/, { publication: 'inserts' });
+  await refused('narrow', /leaves out rows of narrow/, { publication: 'partial' });
   await refused('narrow', /no publication absent/, { publication: 'absent', make: false });
   await refused('seen', /no ordinary table/);
   await refused('computed', /a generated column body/);

@@ -1,0 +1,51 @@
+import type { RunEvent } from '../observability/events.js';
+
+/** What an operator reads of an event of a run; undefined for those that only figures are made of. */
+export function eventLine(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'failed':
+      return `failed (${event.error.code}) ${event.documentId}: ${event.error.message}`;
+    case 'retry':
+      return event.pausing
+        ? `waiting for ${event.lane} (${event.error.code}, try ${event.attempt}): ${event.error.message}`
+        : undefined;
+    case 'recovered':
+      return `${event.lane} answers again`;
+    case 'lane-full':
+      return `${event.documents} documents wait for ${event.lane}: reading pauses until it catches up`;
+    case 'lane-free':
+      return `${event.lane} has room again`;
+    case 'refresh':
+      return refreshLine(event);
+    case 'swept':
+      return `${event.documents} documents are gone from the source and were deleted`;
+    case 'caught-up':
+      return 'caught up; watching for changes';
+    case 'notice':
+      return event.level === 'warn' ? `warning: ${event.message}` : event.message;
+    case 'status-open':
+      return `health and metrics: ${event.url}/health, ${event.url}/metrics`;
+    case 'started':
+    case 'settled':
+    case 'progress':
+    case 'batch':
+    case 'lag':
+    case 'finished':
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 'refresh' }>): string {
+  switch (result) {
+    case 'switched':
+      return `model ${model} was exchanged; what it makes is labelled ${to}`;
+    case 'unchanged':
+      return `model ${model} is unchanged`;
+    case 'refused':
+      return `warning: model ${model} serves on as it was: ${error?.message ?? ''}`;
+    default:
+      return result satisfies never;
+  }
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LedgerDouble } from '../../../support/ledger-double.js';
+import { startTcpProxy } from '../../../support/faults/tcp-proxy.js';
+import { patience } from '../../../suites/store-harness.js';
+import { follow, openTable, startCdcServer, type CdcServer } from './bed.js';
+
+let server: CdcServer;
+beforeAll(async () => {
+  server = await startCdcServer();
+}, patience);
+afterAll(() => server?.stop());
+
+test('connections that die in silence are noticed, and nothing is lost', async () => {
+  await server.sql(
+    'create table silent (id int primary key, body text)',
+    "insert into silent values (1, 'one')",
+  );
+  const proxy = await startTcpProxy(Number(new URL(server.url).port));
+  try {
+    const ledger = new LedgerDouble();
+    const bed = await openTable({ url: proxy.through(server.url) }, 'silent', {
+      timeoutMs: 1_000,
+      takeoverMs: 1_000,
+    });
+    const reading = follow(bed, ledger);
+    await reading.caughtUp();
+    proxy.blackHole();
+    await server.sql("insert into silent values (2, 'two')");
+    const elements = reading.elements();
+    await expect
+      .poll(() => bed.notices.map(({ code }) => code), { timeout: 6_000 })
+      .toContain('source_interrupted');
+    proxy.heal();
+    // The server still holds the slot for the dead connection: it is ended.
+    expect((await elements).elements).toMatchObject([{ id: '2', text: 'two' }]);
+    expect(bed.notices.map(({ code }) => code)).toEqual([
+      'source_interrupted',
+      'slot_busy',
+      'slot_taken_over',
+      'source_resumed',
+    ]);
+    await reading.end();
+  } finally {
+    await proxy.stop();
+  }
+});
+
+test('reading goes on when the server comes back, and nothing is lost', async () => {
+  await server.sql('create table back (id int primary key, body text)', "insert into back values (1, 'one')");
+  const ledger = new LedgerDouble();
+  const reading = follow(await openTable(server, 'back'), ledger);
+  await reading.caughtUp();
+  const later = reading.caughtUp();
+  await server.restart();
+  await server.sql("insert into back values (2, 'two')", 'delete from back where id = 1');
+  while (Object.keys(ledger.texts()).join() !== '2')
+    await Promise.race([later, new Promise((resolve) => setTimeout(resolve, 50))]);
+  await later;
+  expect(ledger.texts()).toEqual({ 2: 'two' });
+  await reading.end();
+});
+
+test('a wrong password, a closed port, a missing database and a server without logical decoding are told apart', async () => {
+  const plain = await startCdcServer({ wal_level: 'replica' });
+  try {
+    const refused = (url: string, hint: RegExp, code = 'source_unavailable') =>
+      expect(openTable({ url }, 'x', { table: 'x', text: 'x', timeoutMs: 2_000 })).rejects.toMatchObject({
+        code,
+        hint: expect.stringMatching(hint),
+      });
+    await refused('postgres://postgres@127.0.0.1:1/postgres', /running/);
+    await refused(server.url.replace(/postgres$/, 'nowhere'), /database/);
+    await refused(server.url.replace('postgres@', 'nobody@'), /user/);
+    await refused(plain.url, /wal_level = logical/, 'config_invalid');
+  } finally {
+    await plain.stop();
+  }
+});
+
+test('a check looks without leaving a mark; an audit reads every row once', async () => {
+  await server.sql(
+    'create table looked (id int primary key, body text)',
+    "insert into looked select n, 'row ' || n from generate_series(1, 600) n",
+  );
+  const { source } = await openTable(server, 'looked');
+  expect(await source.probe!()).toBe(
+    'public.looked by id; publication millrace_looked will be made, slot millrace_looked will be made',
+  );
+  const ids: string[] = [];
+  const context = { signal: new AbortController().signal, maxItemBytes: 1_000 };
+  for await (const element of source.audit!(context)) ids.push(element.id);
+  expect(ids).toEqual(Array.from({ length: 600 }, (_, at) => String(at + 1)));
+  const { rows } = await server.sql(
+    "select (select count(*) from pg_publication where pubname = 'millrace_looked')::int + (select count(*) from pg_replication_slots where slot_name = 'millrace_looked')::int as marks",
+  );
+  expect(rows).toEqual([{ marks: 0 }]);
+});

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LedgerDouble } from '../../../support/ledger-double.js';
+import { patience } from '../../../suites/store-harness.js';
+import { follow, openTable, slotOf, startCdcServer, type CdcServer } from './bed.js';
+
+let server: CdcServer;
+beforeAll(async () => {
+  server = await startCdcServer();
+}, patience);
+afterAll(() => server?.stop());
+
+test('a second process waits while the first reads, and goes on where it ended', async () => {
+  await server.sql(
+    'create table turns (id int primary key, body text)',
+    "insert into turns values (1, 'one')",
+  );
+  const ledger = new LedgerDouble();
+  const first = follow(await openTable(server, 'turns', { takeoverMs: 1_000 }), ledger);
+  await first.caughtUp();
+  const waiting = await openTable(server, 'turns', { takeoverMs: 1_000 });
+  const second = follow(waiting, ledger);
+  const elements = second.elements();
+  // The first one hands nothing over meanwhile, but lives.
+  await delay(2_500);
+  expect(waiting.notices.map(({ code }) => code)).toEqual(['slot_busy']);
+  await first.end();
+  await server.sql("insert into turns values (2, 'two')");
+  expect((await elements).elements).toMatchObject([{ id: '2' }]);
+  await second.end();
+});
+
+test('a reader that gives no sign of life is cut off, and what it settles later counts for nothing', async () => {
+  await server.sql(
+    'create table stale (id int primary key, body text)',
+    "insert into stale values (1, 'one')",
+  );
+  const ledger = new LedgerDouble();
+  let cutOff = false;
+  const state = {
+    read: () => ledger.state.read(),
+    // Its store is out of reach.
+    replace: (...args: Parameters<typeof ledger.state.replace>) =>
+      cutOff ? new Promise<boolean>(() => undefined) : ledger.state.replace(...args),
+  };
+  const first = follow(await openTable(server, 'stale'), ledger, { state });
+  await first.caughtUp();
+  const memory = async () => (await ledger.state.read()) as { readonly backfill: object | null };
+  await expect.poll(async () => (await memory()).backfill, { timeout: 5_000 }).toBe(null);
+  await server.sql("insert into stale values (2, 'two')");
+  const late = await first.elements();
+  cutOff = true;
+  const waiting = await openTable(server, 'stale', { takeoverMs: 1_000 });
+  const second = follow(waiting, ledger);
+  const again = await second.elements();
+  expect(again.elements).toMatchObject([{ id: '2' }]);
+  expect(waiting.notices.map(({ code }) => code)).toEqual(['slot_busy', 'slot_taken_over']);
+  await late.settle([{ kind: 'stored', chunks: 1, embedded: 1 }]);
+  const held = (await ledger.state.read()) as { holder: string };
+  await delay(500);
+  expect(((await ledger.state.read()) as { holder: string }).holder).toBe(held.holder);
+  await ledger.apply(again);
+  await second.end();
+  await first.end();
+});
+
+test.each([
+  ['stop', true],
+  ['drop', false],
+] as const)('a slot that holds back more log than it may ends the run: %s', async (action, slotStays) => {
+  const table = `behind_${action}`;
+  await server.sql(`create table ${table} (id int primary key, body text)`);
+  const ledger = new LedgerDouble();
+  const reading = follow(await openTable(server, table, { lag: { maxBytes: 1, action } }), ledger);
+  await server.sql(`insert into ${table} select n, repeat('x', 1000) from generate_series(1, 1000) n`);
+  await expect(
+    (async () => {
+      for (;;) await ledger.apply(await reading.next());
+    })(),
+  ).rejects.toMatchObject({ code: 'source_behind', message: expect.stringContaining('1 are allowed') });
+  expect((await slotOf(server, table)) !== undefined).toBe(slotStays);
+});
