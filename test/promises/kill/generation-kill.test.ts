@@ -10,7 +10,7 @@ test(
     const said: string[] = [];
     const verdict = await generationRounds({
       folder: await temporaryFolder(),
-      documents: 3_000,
+      documents: 1_000,
       opsASecond: 200,
       kills: 2,
       seed: 11,
