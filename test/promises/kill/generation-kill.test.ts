@@ -5,7 +5,7 @@ import { generationRounds } from './generation-rounds.js';
 // The long form, 100,000 documents, is `npm run test:kill -- --generations`.
 test(
   'a new model fills a generation under live writes and kills, and answers are always of one of the two',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const said: string[] = [];
     const verdict = await generationRounds({
