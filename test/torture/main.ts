@@ -1,13 +1,17 @@
-/** `npm run torture -- redis [--ops 200000 --seed 1 --minutes 10 --faults 150]`: the long form of the torture test. */
+/** `npm run torture -- redis|postgres [--ops 200000 --seed 1 --minutes 10 --faults 150]`: the long form of the torture test. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { TortureDriver } from './driver.js';
+import { startPostgresDriver } from './postgres-driver.js';
 import { startRedisDriver } from './redis-driver.js';
 import { torture } from './torture.js';
 
-const drivers: { readonly [name: string]: () => Promise<TortureDriver> } = { redis: startRedisDriver };
+const drivers: { readonly [name: string]: () => Promise<TortureDriver> } = {
+  redis: startRedisDriver,
+  postgres: startPostgresDriver,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
