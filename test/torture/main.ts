@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { TortureDriver } from './driver.js';
+import { startPostgresDriver } from './postgres-driver.js';
 import { startRedisDriver } from './redis-driver.js';
 import { torture } from './torture.js';
 
-const drivers: { readonly [name: string]: () => Promise<TortureDriver> } = { redis: startRedisDriver };
+const drivers: { readonly [name: string]: () => Promise<TortureDriver> } = {
+  redis: startRedisDriver,
+  postgres: startPostgresDriver,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
