@@ -80,6 +80,8 @@ export type { StoredChunk } from './contracts/chunk-search.js';
 export type { Hit, ScoreKind, SearchMode } from './retrieval/hit.js';
 export type { Passage } from './retrieval/passage.js';
 export type { Filter, FieldTest, FieldTests, FilterValue } from './elements/filter/filter.js';
+export type { JoinFunction } from './transforms/lookup/join-row.js';
+export type { LookupRow } from './contracts/lookup.js';
 export type { EnrichBatch, Enrichment } from './contracts/document-transform.js';
 export type { RunEvent, RunSummary } from './observability/events.js';
 export type { RunControl } from './runtime/start-refresh.js';

@@ -57,7 +57,7 @@ export const openHttpLookup: LookupFactory<HttpLookupConfig> = async (config, co
 /** By the status alone: what a service says of itself is for people. */
 function refusal(where: string, { status, retryAfter }: Answer, { clock }: ConnectorContext): MillraceError {
   const message = `${where} answered with status ${status}.`;
-  if (status === 401 || status === 403)
+  if (status === 401)
     return new MillraceError('remote_refused', message, {
       hint: 'Check `http.headers`: the service refuses this key or token.',
     });
@@ -66,8 +66,12 @@ function refusal(where: string, { status, retryAfter }: Answer, { clock }: Conne
       hint: 'Set `rps` to what the service allows.',
       retryAfterMs: heldMs(retryAfter, clock.now()),
     });
-  if (status === 408 || status >= 500)
-    return new MillraceError('remote_failed', message, { retryAfterMs: heldMs(retryAfter, clock.now()) });
+  // 403 may be of this key alone: the probe tells.
+  if (status === 403 || status === 408 || status >= 500)
+    return new MillraceError('remote_failed', message, {
+      retryAfterMs: heldMs(retryAfter, clock.now()),
+      ...(status === 403 && { hint: 'Check `http.headers`: the service refuses this key or token.' }),
+    });
   return new MillraceError('transform_failed', message, { hint: 'Check `http.url` and the key.' });
 }
 

@@ -72,7 +72,6 @@ export const postgresLookupConfig = z
       .describe(
         'One query for many keys: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
       ),
-    connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: postgresConfig.shape.timeoutMs,
   })
   .describe('Looks rows up in a Postgres database.');

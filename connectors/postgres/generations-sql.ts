@@ -23,6 +23,13 @@ export function listGenerationsSql(names: TableNames, pipeline: string): SqlStat
   };
 }
 
+export function behindSql(names: TableNames, pipeline: string, generation: number): SqlStatement {
+  return {
+    text: `select count(*)::int as behind from ${names.behind} where pipeline = $1 and generation = $2`,
+    values: [pipeline, generation],
+  };
+}
+
 /** Makes the rows of a new generation; it follows the active one as soon as writers that are under way are done. */
 export function startSql(
   names: TableNames,

@@ -117,6 +117,10 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       const { rows } = await transact([sql.claimSql(names, pipeline, number, options)], signal);
       return rows.map((row) => ({ documentId: row['document_id'] as string, mark: row['mark'] as string }));
     },
+    behind: async (number, signal) => {
+      const rows = await connection.query(sql.behindSql(names, pipeline, number), signal);
+      return rows[0]!['behind'] as number;
+    },
     read: async (ids, signal) => {
       const { rows } = await transact([sql.readDocumentsSql(names, pipeline, ids)], signal);
       return rows.map(storedDocument);

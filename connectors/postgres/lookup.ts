@@ -10,7 +10,11 @@ const mostKeys = 10_000;
 
 /** Rows by key from a Postgres database, by one query for many keys. */
 export const openPostgresLookup: LookupFactory<PostgresLookupConfig> = async (config, context) => {
-  const connection = openPgConnection({ ...config, types: rowTypes }, context);
+  const connection = openPgConnection(
+    // One more for the probe.
+    { ...config, connections: context.concurrency + 1, types: rowTypes },
+    context,
+  );
   const ask = async (text: string, values: readonly string[][], signal: AbortSignal) => {
     try {
       return await connection.query({ text, values }, signal);

@@ -10,9 +10,9 @@ export type Committed = Pick<LedgerRecord, 'id' | 'writeId' | 'seq' | 'rev'> & {
 const perRequest = 500;
 
 /**
- * Shows the chunks of committed writes and removes all that came before them: the rest of a write, for whoever finds it
+ * Shows the chunks of committed writes and removes those that they replace: the rest of a write, for whoever finds it
  * undone. Safe at any time and any number of times: a write's chunks are complete before it is committed, later writes
- * have greater numbers, and what a later write replaced is not there to be shown.
+ * have greater numbers, and what a later write replaced is not there to be shown. A first write replaces nothing.
  */
 export async function settle(
   port: QdrantPort,
@@ -20,34 +20,32 @@ export async function settle(
   committed: readonly Committed[],
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let from = 0; from < committed.length; from += perRequest)
-    await settleSome(port, names, committed.slice(from, from + perRequest), signal);
+  for (let from = 0; from < committed.length; from += perRequest) {
+    const some = committed.slice(from, from + perRequest);
+    const updates = [...showing(some), ...replacing(some.filter(({ seq }) => seq > 1))];
+    if (updates.length > 0) await port.update(names.chunks, updates, signal);
+    const filter = {
+      must: [
+        { has_id: some.map(({ id }) => id) },
+        any(
+          'rev',
+          some.map(({ rev }) => rev),
+        ),
+      ],
+    };
+    await port.update(names.ledger, [{ set_payload: { payload: { settled: true }, filter } }], signal);
+  }
 }
 
-async function settleSome(
+/** Removes the chunks of these documents that no write can show any more, a first one's rivals too. */
+export async function removeReplaced(
   port: QdrantPort,
   names: CollectionNames,
-  committed: readonly Committed[],
+  committed: readonly Pick<Committed, 'id' | 'writeId' | 'seq'>[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const showing = committed.filter(({ chunkCount }) => chunkCount > 0);
-  const show: PointUpdate[] =
-    showing.length === 0
-      ? []
-      : [{ set_payload: { payload: { live: true }, filter: { must: [docs(showing), writes(showing)] } } }];
-  const remove = [...new Set(committed.map(({ seq }) => seq))].map((seq): PointUpdate => {
-    const some = committed.filter((one) => one.seq === seq);
-    return {
-      delete: {
-        filter: { must: [docs(some), { key: 'seq', range: { lte: seq } }], must_not: [writes(some)] },
-      },
-    };
-  });
-  await port.update(names.chunks, [...show, ...remove], signal);
-  const ids = committed.map(({ id }) => id);
-  const revs = committed.map(({ rev }) => rev);
-  const filter = { must: [{ has_id: ids }, { key: 'rev', match: { any: revs } }] };
-  await port.update(names.ledger, [{ set_payload: { payload: { settled: true }, filter } }], signal);
+  for (let from = 0; from < committed.length; from += perRequest)
+    await port.update(names.chunks, replacing(committed.slice(from, from + perRequest)), signal);
 }
 
 /** Removes the chunks of writes that can never be committed. */
@@ -61,10 +59,38 @@ export async function discard(
   await port.update(names.chunks, [{ delete: { filter: { must: [docs(lost), writes(lost)] } } }], signal);
 }
 
+function showing(committed: readonly Committed[]): PointUpdate[] {
+  const some = committed.filter(({ chunkCount }) => chunkCount > 0);
+  if (some.length === 0) return [];
+  return [{ set_payload: { payload: { live: true }, filter: { must: [docs(some), writes(some)] } } }];
+}
+
+/** Up to the committed write, all but its own. */
+function replacing(committed: readonly Pick<Committed, 'id' | 'writeId' | 'seq'>[]): PointUpdate[] {
+  return [...new Set(committed.map(({ seq }) => seq))].map((seq) => {
+    const some = committed.filter((one) => one.seq === seq);
+    return {
+      delete: {
+        filter: { must: [docs(some), { key: 'seq', range: { lte: seq } }], must_not: [writes(some)] },
+      },
+    };
+  });
+}
+
 function docs(some: readonly Pick<Committed, 'id'>[]) {
-  return { key: 'doc', match: { any: some.map(({ id }) => id) } };
+  return any(
+    'doc',
+    some.map(({ id }) => id),
+  );
 }
 
 function writes(some: readonly Pick<Committed, 'writeId'>[]) {
-  return { key: 'write', match: { any: some.flatMap(({ writeId }) => writeId ?? []) } };
+  return any(
+    'write',
+    some.flatMap(({ writeId }) => writeId ?? []),
+  );
+}
+
+function any(key: string, values: readonly string[]) {
+  return { key, match: { any: values } };
 }

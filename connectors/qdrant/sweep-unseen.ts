@@ -1,7 +1,7 @@
-import { ledgerFields, ledgerRecord } from './ledger.js';
 import type { CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
-import { settle } from './settle.js';
+import { readLedger } from './read-ledger.js';
+import { removeReplaced } from './settle.js';
 
 const perScroll = 1000;
 
@@ -20,12 +20,8 @@ export async function sweepUnseen(
     const { points, next } = await port.scroll(names.chunks, request, signal);
     const docs = [...new Set(points.map(({ payload }) => payload['doc'] as string))];
     if (docs.length > 0) {
-      const found = await port.retrieve(names.ledger, docs, { payload: ledgerFields }, signal);
-      // Settling again removes all chunks up to the last committed write but those that stand.
-      const committed = found
-        .map(ledgerRecord)
-        .map((record) => ({ ...record, chunkCount: record.entry.chunkCount }));
-      await settle(port, names, committed, signal);
+      const records = await readLedger(port, names, docs, signal);
+      await removeReplaced(port, names, [...records.values()], signal);
     }
     if (next === undefined) return;
     offset = next;

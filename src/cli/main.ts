@@ -12,6 +12,13 @@ import {
   failedReplayCommand,
   failedShowCommand,
 } from './failed-command.js';
+import {
+  generationsDropCommand,
+  generationsListCommand,
+  generationsRollbackCommand,
+  generationsStartCommand,
+  generationsSwitchCommand,
+} from './generations-command.js';
 import { modelsListCommand, modelsPullCommand, modelsVerifyCommand } from './models-command.js';
 import { createOutput } from './output.js';
 import { printError } from './print-error.js';
@@ -40,6 +47,11 @@ const program = createProgram(
     failedReplay: failedReplayCommand,
     failedDiscard: failedDiscardCommand,
     failedPurge: failedPurgeCommand,
+    generationsList: generationsListCommand,
+    generationsStart: generationsStartCommand,
+    generationsSwitch: generationsSwitchCommand,
+    generationsRollback: generationsRollbackCommand,
+    generationsDrop: generationsDropCommand,
     modelsList: modelsListCommand,
     modelsPull: modelsPullCommand,
     modelsVerify: modelsVerifyCommand,

@@ -6,6 +6,7 @@ import { packageVersion } from './package-version.js';
 import type { Command, CommandContext } from './command.js';
 import type { ExitCode } from './exit-code.js';
 import type { FailedFlags } from './failed-command.js';
+import type { FillFlags, SwitchFlags } from './generations-command.js';
 import type { ModelFlags } from './models-command.js';
 import type { QueryFlags } from './query-command.js';
 import type { RunFlags } from './run-command.js';
@@ -22,6 +23,11 @@ export interface Commands {
     [config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]
   >;
   readonly failedPurge: Command<[config: string, flags: { olderThan?: number }]>;
+  readonly generationsList: Command<[config: string]>;
+  readonly generationsStart: Command<[config: string, flags: FillFlags]>;
+  readonly generationsSwitch: Command<[config: string, flags: SwitchFlags]>;
+  readonly generationsRollback: Command<[config: string, flags: FillFlags]>;
+  readonly generationsDrop: Command<[config: string, number: number]>;
   readonly modelsList: Command<[]>;
   readonly modelsPull: Command<[model: string, flags: ModelFlags]>;
   readonly modelsVerify: Command<[model: string | undefined, flags: ModelFlags]>;
@@ -128,6 +134,31 @@ export function createProgram(
       call(commands.failedPurge(context, config, flags)),
     );
 
+  const generations = program
+    .command('generations')
+    .description('fillings of the store by different models, one of which is read');
+  const filling = (command: Program) =>
+    command.option('--rate <documents>', 'documents a second at most', positive);
+  add(generations, 'list <config>', 'one line a generation').action((config: string) =>
+    call(commands.generationsList(context, config)),
+  );
+  filling(
+    add(
+      generations,
+      'start <config>',
+      'fill a generation for the configured model, beside the one that is read',
+    ),
+  ).action((config: string, flags: FillFlags) => call(commands.generationsStart(context, config, flags)));
+  filling(add(generations, 'switch <config>', 'fill what is left, compare, and make it the one that is read'))
+    .option('--overlap <share>', 'neighbours that both must have in common, 0 to 1', share)
+    .action((config: string, flags: SwitchFlags) => call(commands.generationsSwitch(context, config, flags)));
+  filling(add(generations, 'rollback <config>', 'switch back, with the configuration of before')).action(
+    (config: string, flags: FillFlags) => call(commands.generationsRollback(context, config, flags)),
+  );
+  add(generations, 'drop <config>', 'remove a generation that is not read')
+    .argument('<number>', 'as `list` shows it', wholeNumber)
+    .action((config: string, number: number) => call(commands.generationsDrop(context, config, number)));
+
   const models = program.command('models').description('models on this machine and on the hub');
   add(models, 'list', 'the models that are here').action(() => call(commands.modelsList(context)));
   const modelFlags = (command: Program) =>
@@ -174,6 +205,18 @@ function portNumber(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     throw new InvalidArgumentError('expected a port from 0 to 65535.');
+  return number;
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new InvalidArgumentError('expected a number above 0.');
+  return number;
+}
+
+function share(text: string): number {
+  const number = Number(text);
+  if (!(number >= 0 && number <= 1)) throw new InvalidArgumentError('expected a number from 0 to 1.');
   return number;
 }
 

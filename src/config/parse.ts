@@ -26,6 +26,7 @@ export function parsePipeline(
   if (!result.success) throw unusable(origin, explainIssues(result.error.issues, schema, input));
   const { name, source, chain, sink, failed, limits, models, refresh, http, workers, stopDeadlineMs } =
     result.data;
+  const { keep: keepMs, ...generations } = result.data.generations;
   const problems = chainProblems(chain);
   if (problems.length > 0) throw unusable(origin, problems);
   const steps = chainSpec(chain, connectors);
@@ -41,6 +42,7 @@ export function parsePipeline(
     limits,
     models: modelsSpec(models, baseFolder, cacheFolder),
     refresh: updates && { ...updates, events: updates.events && connectorSpec(updates.events) },
+    generations: { ...generations, keepMs },
     http,
     workers,
     stopDeadlineMs,

@@ -6,6 +6,7 @@ import { chunkerSchema } from '../transforms/chunk/schema.js';
 import { httpSchema } from './http-schema.js';
 import { enrichSchema } from './enrich-schema.js';
 import { sparseSchema } from '../transforms/terms/sparse-schema.js';
+import { generationsSchema } from './generations-schema.js';
 import { inferSchema } from './infer-schema.js';
 
 /** Connectors by name. */
@@ -140,6 +141,9 @@ export function pipelineSchema(connectors: Connectors) {
       .describe(
         'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
       ),
+    generations: generationsSchema
+      .prefault({})
+      .describe('What happens when the model changes. For the stores pglite and postgres.'),
     http: httpSchema.optional(),
     ...processSettings,
   });

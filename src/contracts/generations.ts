@@ -70,6 +70,8 @@ export interface Generations {
    * a later change came.
    */
   claim(number: number, options: ClaimOptions, signal?: AbortSignal): Promise<readonly BehindDocument[]>;
+  /** How many documents it is behind in, claimed ones too. */
+  behind(number: number, signal?: AbortSignal): Promise<number>;
   /** Of the active generation; unknown ones are left out. */
   read(documentIds: readonly string[], signal?: AbortSignal): Promise<readonly StoredDocument[]>;
   /** The claimed changes are taken over; what was changed since stays behind. */

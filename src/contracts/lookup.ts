@@ -9,7 +9,7 @@ export interface Lookup {
   /** Keys of one call at most. */
   readonly maxKeys: number;
   /**
-   * Asked for up to the step's `concurrency` calls at a time, with distinct keys, none of them empty.
+   * Asked for up to `concurrency` calls at a time, with distinct keys, none of them empty.
    * @returns for each key, in their order, its row, undefined where there is none, or an Error that concerns this key alone
    * @param signal aborts when the run gives up or the call takes too long: what is under way is cut off
    * @throws MillraceError when no key was answered: `remote_unavailable` (not reached), `remote_refused`, `rate_limited`,
@@ -22,7 +22,12 @@ export interface Lookup {
   close(): Promise<void>;
 }
 
-export type LookupFactory<Config> = (config: Config, context: ConnectorContext) => Promise<Lookup>;
+export interface LookupContext extends ConnectorContext {
+  /** Calls under way at once; a probe may come on top. */
+  readonly concurrency: number;
+}
+
+export type LookupFactory<Config> = (config: Config, context: LookupContext) => Promise<Lookup>;
 
 /** Gives what of a configuration decides the rows, for the chain's digest: no address, no secret, no limit. */
 export type DescribeLookup<Config> = (config: Config) => Json;

@@ -73,6 +73,8 @@ export const errorCodes = [
   'store_layout',
   /** Another generation of the store is active than the one that was meant. */
   'generation_moved',
+  /** A generation cannot become the active one: it lacks something, or answers too differently. */
+  'generation_refused',
   /** The document is owned by another source. */
   'owner_mismatch',
   /** The failed-element sink refused a record. */

@@ -54,6 +54,7 @@ export const errorPolicy: { readonly [code in ErrorCode]: Policy } = {
   store_refused: fail,
   store_layout: stop,
   generation_moved: stop,
+  generation_refused: stop,
   owner_mismatch: fail,
   failed_sink_unavailable: outage,
   aborted: stop,

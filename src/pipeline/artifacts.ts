@@ -175,7 +175,9 @@ export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: St
   throw new MillraceError(
     'artifact_mismatch',
     `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
-    { hint: `Set these back, or fill a new store (another sink path, schema or pipeline name)${cost}.` },
+    {
+      hint: `Set these back, fill a new generation where only the model differs (\`millrace generations start\`, for pglite and postgres), or fill a new store (another sink path, schema or pipeline name)${cost}.`,
+    },
   );
 }
 

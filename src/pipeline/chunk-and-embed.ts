@@ -1,4 +1,3 @@
-import type { EmbedText } from '../contracts/embedding-model.js';
 import type { Stage } from '../contracts/failed-store.js';
 import type { LedgerEntry, SpaceVectors } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
@@ -7,6 +6,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
 import type { EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
 import type { BatchedSink } from './batched-sink.js';
+import { embedChunks } from './embed-chunks.js';
 import { makeChunks } from './make-chunks.js';
 import type { EmbedLane, Route } from './route.js';
 
@@ -70,31 +70,10 @@ async function embedMissing(
   for (const infer of inferChunks) found = await infer(document, found, enter);
   const { passages, ids } = found;
   const chunks = makeChunks(pipeline, document, passages);
-  const chunkIds = mayHold ? chunks.map(({ id }) => id) : [];
-  const held = await Promise.all(
-    lanes.map(({ space }) => (chunkIds.length > 0 ? sink.held(space, chunkIds) : none)),
-  );
   enter('embed');
-  let embedded = 0;
-  const spaces = await Promise.all(
-    lanes.map(async ({ space, takesIds, embed }, lane): Promise<SpaceVectors> => {
-      const missing: EmbedText[] = [];
-      chunks.forEach(({ id, embeddedText: text }, at) => {
-        if (!held[lane]!.has(id)) missing.push(takesIds ? { text, ids: ids[at]! } : { text });
-      });
-      embedded += missing.length;
-      const made = await embed(missing);
-      let used = 0;
-      return {
-        space,
-        vectors: chunks.map(({ id }) => (held[lane]!.has(id) ? undefined : made[used++]!.vector)),
-      };
-    }),
-  );
+  const { spaces, embedded } = await embedChunks(chunks, { ids, mayHold, lanes, sink });
   return { chunks, spaces, embedded };
 }
-
-const none: ReadonlySet<string> = new Set();
 
 function checkCount({ id }: Document, chunks: number, maxChunks: number): void {
   if (chunks <= maxChunks) return;

@@ -20,6 +20,7 @@ export interface PipelineSpec extends ChainSpec {
   readonly models: ModelsSpec;
   /** How models may be exchanged while a run goes on; absent: not at all. */
   readonly refresh: RefreshSpec | undefined;
+  readonly generations: GenerationsSpec;
   /** Where it shows figures and health; undefined: nowhere. */
   readonly http: HttpSpec | undefined;
   /** Worker threads; absent: as many as there are CPUs. */
@@ -28,6 +29,18 @@ export interface PipelineSpec extends ChainSpec {
   readonly stopDeadlineMs: number;
   /** Folder that relative paths refer to: that of the config file. */
   readonly baseFolder: string;
+}
+
+/** What happens when the chain is another one than that which filled the store. */
+export interface GenerationsSpec {
+  /** `hold`: the run is refused; `reindex`: it fills a new generation first and switches to it. */
+  readonly onNewSpace: 'hold' | 'reindex';
+  /** Share of neighbours, 0 to 1, that a new generation must have in common with the active one. */
+  readonly overlap: number;
+  /** Documents a second that a filling takes over at most. */
+  readonly rate?: number | undefined;
+  /** How long a retired generation is kept for a switch back. */
+  readonly keepMs: number;
 }
 
 /** What a document goes through. */

@@ -12,12 +12,12 @@ import { inferIds, inferSteps, openInferModels, type InferModels } from './open-
 import { openHandler, openModel, openPool } from './open-model.js';
 import { checkTerms } from './check-terms.js';
 import { lookupSteps } from './open-lookups.js';
-import { openLookup, openSource, openStore, type OpenContext } from './open-parts.js';
+import { openFailedStore, openLookup, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
 
 /** What a look at one part of a pipeline found. */
 export interface Finding {
-  readonly part: 'source' | 'lookup' | 'model' | 'store';
+  readonly part: 'source' | 'lookup' | 'model' | 'store' | 'failed';
   /** What is well. */
   readonly detail?: string;
   /** What is not. */
@@ -72,6 +72,12 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       const { documents, chunks } = await store.count();
       return `${documents} documents, ${chunks} chunks`;
     });
+    yield await look('failed', async () => {
+      const failed = await openFailedStore(spec, context);
+      for await (const { documentId } of failed.list())
+        return `can be read; the first is ${JSON.stringify(documentId)}`;
+      return 'can be read; there is none';
+    });
   } finally {
     await releasers.release();
   }
@@ -79,7 +85,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
 
 async function checkLookup(step: LookupSpec, spec: PipelineSpec, context: OpenContext): Promise<string> {
   const { name, timeoutMs } = step;
-  const lookup = await openLookup(step.from, spec, context);
+  const lookup = await openLookup(step, spec, context);
   const late = () =>
     new MillraceError('remote_unavailable', `"${name}" did not answer within ${timeoutMs} ms.`);
   const signal = new AbortController().signal;

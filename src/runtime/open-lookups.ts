@@ -27,7 +27,7 @@ export async function openLookups(
   const opened = new Map<LookupSpec, { lookup: Lookup; cache: AskCache | undefined }>();
   for (const step of lookupSteps(spec))
     opened.set(step, {
-      lookup: await openLookup(step.from, spec, context),
+      lookup: await openLookup(step, spec, context),
       cache: await openCache(step, spec, context, signal),
     });
   return opened;

@@ -8,7 +8,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import type { Releasers } from '../flow/releasers.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report } from '../observability/events.js';
-import type { ConnectorSpec, PipelineSpec } from '../pipeline/spec.js';
+import type { ConnectorSpec, LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 
 export interface OpenContext {
   readonly connectors: Connectors;
@@ -48,12 +48,12 @@ export async function openModelUpdates(
 }
 
 export async function openLookup(
-  from: ConnectorSpec,
+  { from, concurrency }: LookupSpec,
   spec: PipelineSpec,
   context: OpenContext,
 ): Promise<Lookup> {
   const factory = await load(from, 'lookup', context);
-  const lookup = await factory(from.config as never, connectorContext(spec, context));
+  const lookup = await factory(from.config as never, { ...connectorContext(spec, context), concurrency });
   context.releasers.push(() => lookup.close());
   return lookup;
 }

@@ -11,6 +11,9 @@ import type { PipelineSpec } from '../pipeline/spec.js';
 import { createRetriever, type Retriever } from '../retrieval/retriever.js';
 import type { TermSearch } from '../retrieval/term-search.js';
 import { defaultSparse } from '../transforms/terms/sparse-schema.js';
+import { embedOfChain } from './generations/embed-of-chain.js';
+import { activeChain } from './generations/find.js';
+import { createMovingRetriever } from './generations/moving-retriever.js';
 import { openModel, openPool } from './open-model.js';
 import { openStore } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
@@ -32,29 +35,69 @@ export async function openPipelineRetriever(
   const context = { connectors, clock: systemClock, report: () => undefined, releasers };
   return releasers.guard(async () => {
     const store = await openStore(spec, context);
-    const stored = await readChain(store.artifacts);
-    if (stored === undefined)
-      throw new MillraceError(
-        'store_layout',
-        `Nothing was stored yet under the pipeline name "${spec.name}".`,
-        {
-          hint: 'Fill the store first with `millrace run`.',
-        },
-      );
     // One query at a time needs one thread.
     const pool = openPool({ workers: 1 }, context);
-    const models = await openEmbeddings(spec, (model) => openModel(model, spec, pool, context));
-    checkSpaces(stored, models);
-    const rule = { ...spec.embed, models: [...models.keys()] };
-    return createRetriever({
-      store,
-      models,
-      terms: termSearch(stored, store, spec),
-      spacesOf: (key) => routeOfKey(rule, key),
-      clock: systemClock,
-      release: () => releasers.release(),
-    });
+    const nothing = (await activeChain(store)) === undefined;
+    if (nothing) throw nothingStored(spec);
+    const configured = await openEmbeddings(spec, (model) => openModel(model, spec, pool, context));
+
+    /** The retriever of the generation that is active now. */
+    const open = async (): Promise<Retriever> => {
+      const active = await activeChain(store);
+      if (active === undefined) throw nothingStored(spec);
+      const { number, chain: stored } = active;
+      const own = new Releasers();
+      return own.guard(async () => {
+        let [models, keys] = [configured, spec.embed.keys];
+        if (differingSpaces(stored, configured).length > 0) {
+          // The store is between two models, and the configuration names one of them already, or still.
+          if (!(await isOfGeneration(store, configured))) checkSpaces(stored, configured);
+          const embed = embedOfChain(stored);
+          const local = { ...context, releasers: own };
+          models = await openEmbeddings({ embed }, (model) => openModel(model, spec, pool, local));
+          checkSpaces(stored, models);
+          keys = embed.keys;
+        }
+        const rule = { keys, models: [...models.keys()] };
+        return createRetriever({
+          store: number === undefined ? store : ofGeneration(store, number),
+          models,
+          terms: termSearch(stored, store, spec),
+          spacesOf: (key) => routeOfKey(rule, key),
+          clock: systemClock,
+          release: () => own.release(),
+        });
+      });
+    };
+    return createMovingRetriever(await open(), open, () => releasers.release());
   });
+}
+
+function nothingStored({ name }: PipelineSpec): MillraceError {
+  return new MillraceError('store_layout', `Nothing was stored yet under the pipeline name "${name}".`, {
+    hint: 'Fill the store first with `millrace run`.',
+  });
+}
+
+/** A search of vectors is refused once another generation is active than the one whose models made them. */
+function ofGeneration(store: Store, generation: number): Store {
+  const { search } = store;
+  return {
+    ...store,
+    search: { ...search, search: (query, signal) => search.search({ ...query, generation }, signal) },
+  };
+}
+
+/** Whether some generation beside the active one holds vectors of these models. */
+async function isOfGeneration(
+  { generations }: Store,
+  models: ReadonlyMap<string, EmbeddingModel>,
+): Promise<boolean> {
+  for (const { number } of (await generations?.list()) ?? []) {
+    const chain = await readChain(generations!.view(number).artifacts);
+    if (chain !== undefined && differingSpaces(chain, models).length === 0) return true;
+  }
+  return false;
 }
 
 /** How words are ranked is said by the configuration; whether there are any, by the store. */
@@ -67,10 +110,13 @@ function termSearch(
   return { search, ...(sparse ?? defaultSparse).bm25 };
 }
 
-/** @throws MillraceError `artifact_mismatch` that says for each space what differs */
-function checkSpaces({ identities }: ChainArtifact, models: ReadonlyMap<string, EmbeddingModel>): void {
+/** For each space that differs, how. */
+function differingSpaces(
+  { identities }: ChainArtifact,
+  models: ReadonlyMap<string, EmbeddingModel>,
+): readonly string[] {
   const spaces = [...new Set([...Object.keys(identities), ...models.keys()])].sort();
-  const wrong = spaces.flatMap((space) => {
+  return spaces.flatMap((space) => {
     const stored = identities[space];
     const now = models.get(space)?.identity;
     const where = space === defaultKey ? '' : ` in space ${JSON.stringify(space)}`;
@@ -82,6 +128,11 @@ function checkSpaces({ identities }: ChainArtifact, models: ReadonlyMap<string, 
         describeDifference(stored, now),
     ];
   });
+}
+
+/** @throws MillraceError `artifact_mismatch` that says for each space what differs */
+function checkSpaces(stored: ChainArtifact, models: ReadonlyMap<string, EmbeddingModel>): void {
+  const wrong = differingSpaces(stored, models);
   if (wrong.length === 0) return;
   throw new MillraceError('artifact_mismatch', wrong.join('\n'), {
     hint: 'Query with the models that filled the store, or fill another store with these.',

@@ -19,7 +19,7 @@ import type { OpenContext } from './open-parts.js';
 
 /** The embedding models of a pipeline by name, opened. @param open opens one of them, and sees to its end */
 export async function openEmbeddings(
-  spec: PipelineSpec,
+  spec: { readonly embed: Pick<PipelineSpec['embed'], 'models'> },
   open: (model: ModelSpec) => Promise<EmbeddingModel>,
 ): Promise<ReadonlyMap<string, EmbeddingModel>> {
   const models = new Map<string, EmbeddingModel>();

@@ -1,8 +1,6 @@
 import type { Clock } from '../contracts/context.js';
 import type { Source } from '../contracts/source.js';
 import { MillraceError } from '../errors/millrace-error.js';
-import { Admission } from '../flow/admission.js';
-import { LaneShares } from '../flow/lane-shares.js';
 import { retry } from '../flow/retry.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
@@ -12,21 +10,14 @@ import { secretsIn } from '../config/secrets.js';
 import type { Connectors } from '../config/schema.js';
 import type { Report, RunSummary } from '../observability/events.js';
 import { createRedact } from '../observability/redact.js';
-import { agreeOnChain, chainDigest, describeChain } from '../pipeline/artifacts.js';
-import type { Chain } from '../pipeline/document-task.js';
-import { planEmbedding } from '../pipeline/plan-embedding.js';
+import { agreeOnChain } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
-import { createEnrich } from '../transforms/enrich.js';
-import { createInferDocuments } from '../transforms/infer/infer-documents.js';
-import { inferIds, inferLanes, inferSteps, openInferModels, wireInfer } from './open-infer.js';
+import { adoptChain } from './generations/adopt-chain.js';
+import { dropRetired } from './generations/drop-retired.js';
 import { keepRetention } from './keep-retention.js';
-import { defaultRoom } from './default-room.js';
-import { openPool } from './open-model.js';
-import { openModels } from './open-models.js';
 import { checkTerms } from './check-terms.js';
+import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
-import { openLookups, wireLookup } from './open-lookups.js';
-import { embedLanes, openEmbeddings, wireRoutes } from './open-routes.js';
 import { openStatus, type Status } from './open-status.js';
 import { rereadEvery } from './reread-every.js';
 import { runLoop } from './run-loop.js';
@@ -96,14 +87,11 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     const source = options.source ?? (await openSource(spec, context));
     const rereadEveryMs = options.source === undefined ? rereadEvery(spec, source) : undefined;
     const watch = options.watch ?? source.endless ?? false;
-    const pool = openPool(spec, context);
-    const models = openModels({ spec, pool, context, stop });
-    const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
-    const inferModels = await openInferModels(spec, (model) => models.handler(model));
-    const lookups = await openLookups(spec, context, stop.aborting);
-    const plan = planEmbedding(spec, embeddings, report);
-    const artifact = describeChain(spec, plan, inferIds(inferModels, spec.refresh !== undefined));
-    const spaces = [...embeddings].map(([name, { identity }]) => ({ name, width: identity.width }));
+    const opened = await openChain(spec, context, stop);
+    const { artifact, spaces, models } = opened;
+    const wired = wireChain(spec, opened, context, stop);
+    const { chain, admission, limits } = wired;
+    await patientStart(() => adoptChain({ spec, store, opened, wired, context, stop }));
     await patientStart(async () => {
       await store.prepare({ spaces, terms: spec.sparse !== undefined });
       await agreeOnChain(store.artifacts, artifact, () => store.count());
@@ -111,56 +99,19 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
 
     releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
-    const signal = stop.aborting;
-    const room = defaultRoom(pool.size, [
-      // What is embedded where it is chunked is bounded by its text alone.
-      ...[...embeddings.values()].flatMap(({ inPlace, concurrency, batching }) =>
-        inPlace ? [] : [{ concurrency, items: batching.texts }],
-      ),
-      ...spec.documentSteps.flatMap(({ enrich, lookup }) => {
-        const step = enrich ?? lookup;
-        return step === undefined ? [] : [{ concurrency: step.concurrency, items: step.batchSize }];
-      }),
-      ...[...inferModels.values()].flatMap((handlers) =>
-        [...handlers.values()].map(({ concurrency, batching: { items } }) => ({ concurrency, items })),
-      ),
-    ]);
-    const limits = {
-      ...spec.limits,
-      elements: spec.limits.elements ?? room.elements,
-      bytes: spec.limits.bytes ?? room.bytes,
-    };
-    const admission = new Admission(limits);
     const underWay = new UnderWay(clock);
     status?.watch(admission, underWay);
-    const ended = new AbortController();
-    releasers.push(() => ended.abort());
-    const shares = new LaneShares({
-      limits,
-      admission,
-      groups: [embedLanes(spec), ...inferSteps(spec).map(inferLanes)],
-      clock,
-      signal: ended.signal,
-      onStall: (lane, documents) => report({ type: 'lane-full', lane, documents }),
-      onFree: (lane) => report({ type: 'lane-free', lane }),
-    });
-    const chain: Chain = {
-      enrich: spec.documentSteps.map(({ enrich, infer, lookup }) => {
-        if (lookup !== undefined) return wireLookup(lookup, lookups, context, signal);
-        if (enrich !== undefined)
-          return createEnrich({ ...enrich, enrich: enrich.batch, clock, signal, report });
-        const step = wireInfer(infer, inferModels, shares, context, signal);
-        return createInferDocuments({ name: infer.name, to: infer.to, step });
-      }),
-      route: wireRoutes({ spec, models: embeddings, inferModels, plan, shares, pool, context, signal }),
-      keepsTerms: spec.sparse !== undefined,
-      digest: chainDigest(artifact),
-    };
     // A stop does not wait for an index: the next run makes it.
     const tune = () =>
       untilStopped(
         stop,
-        retry(() => store.tune(stop.draining), { clock, signal: stop.draining }),
+        retry(
+          async () => {
+            await store.tune(stop.draining);
+            await dropRetired(store, spec.generations.keepMs, clock, stop.draining);
+          },
+          { clock, signal: stop.draining },
+        ),
       );
     const summary = await runLoop({
       pipeline: spec.name,

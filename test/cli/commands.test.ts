@@ -170,6 +170,7 @@ export default {
       { part: 'source', detail: expect.stringContaining('a.md') as string },
       { part: 'model', detail: expect.stringContaining('256 components') as string },
       { part: 'store', detail: 'nothing stored yet' },
+      { part: 'failed', detail: 'can be read; there is none' },
     ]);
     expect(await readdir(own, { recursive: true })).toEqual(before);
   });
@@ -186,6 +187,7 @@ export default {
       { part: 'source', error: { code: 'source_unavailable' } },
       { part: 'model', error: { code: 'model_not_found' } },
       { part: 'store', detail: 'nothing stored yet' },
+      { part: 'failed', detail: 'can be read; there is none' },
     ]);
     expect(await readdir(own)).toEqual(['millrace.yaml']);
   });

@@ -86,6 +86,7 @@ test('rows from Postgres, Redis and HTTP come into documents, one step after the
     '"http:floor" answers',
   ]);
   expect(findings.find(({ error }) => error !== undefined)).toBeUndefined();
+  expect(findings.at(-1)).toMatchObject({ part: 'failed', detail: 'can be read; there is none' });
   await endpoint.close();
 });
 

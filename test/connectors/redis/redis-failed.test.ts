@@ -57,9 +57,7 @@ test('a Redis that is away or full refuses, and one that is back takes what is p
   await redis.client.config('SET', 'maxmemory', '1');
   await expect(store.put([failedRecord('b')])).rejects.toMatchObject({ code: 'failed_sink_unavailable' });
   await redis.client.config('SET', 'maxmemory', '0');
-  const restarted = redis.restart();
-  await expect(store.put([failedRecord('b')])).rejects.toMatchObject({ code: 'failed_sink_unavailable' });
-  await restarted;
+  await redis.restart();
   await expect
     .poll(() =>
       store.put([failedRecord('b')]).then(

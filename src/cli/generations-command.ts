@@ -1,0 +1,141 @@
+import type { Generation } from '../contracts/generations.js';
+import type { RunEvent } from '../observability/events.js';
+import {
+  dropGeneration,
+  listGenerations,
+  withReindex,
+  type GenerationsOptions,
+} from '../runtime/generations/run-generations.js';
+import type { Reindex } from '../runtime/generations/reindex.js';
+import type { Command, CommandContext } from './command.js';
+import { exitCode, type ExitCode } from './exit-code.js';
+import { createProgress } from './progress.js';
+import { listenForStop } from './signals.js';
+
+export interface FillFlags {
+  readonly rate?: number;
+}
+
+export interface SwitchFlags extends FillFlags {
+  readonly overlap?: number;
+}
+
+/** `millrace generations list`: one line a generation. */
+export const generationsListCommand: Command<[configPath: string]> = async (context, configPath) => {
+  const { output, connectors } = context;
+  const found = await listGenerations(await context.load(configPath), { connectors });
+  for (const generation of found) {
+    output.data(generation);
+    output.line(generationLine(generation));
+  }
+  if (found.length === 0) output.note('nothing stored yet');
+  return exitCode.ok;
+};
+
+/** `millrace generations start`: fills a generation for the model that the configuration names. */
+export const generationsStartCommand: Command<[configPath: string, flags: FillFlags]> = (
+  context,
+  configPath,
+  flags,
+) =>
+  work(context, configPath, flags, async (reindex) => {
+    const { number, active } = reindex;
+    if (number === active) {
+      context.output.line(`generation ${number} is the active one already`);
+      return exitCode.ok;
+    }
+    context.output.note(forecastLine(reindex));
+    const { documents, embedded, refused } = await reindex.fill();
+    context.output.data({ number, documents, embedded, refused: [...refused.keys()] });
+    context.output.line(
+      `generation ${number}: ${documents} documents taken over, ${embedded} chunks embedded`,
+    );
+    for (const [id, error] of refused) context.output.note(`${id}: ${error.message}`);
+    return refused.size > 0 ? exitCode.fault : exitCode.ok;
+  });
+
+/** `millrace generations switch`, and `rollback`: makes the generation of the configured model the active one. */
+export const generationsSwitchCommand: Command<[configPath: string, flags: SwitchFlags]> = (
+  context,
+  configPath,
+  flags,
+) => switchTo(context, configPath, flags, flags.overlap);
+
+/** Back to what served before: its answers need not be like those of the generation that is left. */
+export const generationsRollbackCommand: Command<[configPath: string, flags: FillFlags]> = (
+  context,
+  configPath,
+  flags,
+) => switchTo(context, configPath, flags, 0);
+
+/** `millrace generations drop`: removes one that is not active. */
+export const generationsDropCommand: Command<[configPath: string, number: number]> = async (
+  context,
+  configPath,
+  number,
+) => {
+  const { output, connectors } = context;
+  await dropGeneration(await context.load(configPath), number, { connectors });
+  output.data({ dropped: number });
+  output.line(`generation ${number} is gone`);
+  return exitCode.ok;
+};
+
+async function switchTo(
+  context: CommandContext,
+  configPath: string,
+  flags: FillFlags,
+  overlap: number | undefined,
+): Promise<ExitCode> {
+  return work(context, configPath, flags, async (reindex, least) => {
+    const { number, active } = reindex;
+    const { asked, share } = await reindex.switch(overlap ?? least);
+    context.output.data({ active: number, before: active, overlap: share, asked });
+    context.output.line(
+      number === active
+        ? `generation ${number} is the active one already`
+        : `generation ${number} is active; ${Math.round(share * 100)} % of the neighbours of ${asked} documents are those of generation ${active}`,
+    );
+    return exitCode.ok;
+  });
+}
+
+async function work(
+  context: CommandContext,
+  configPath: string,
+  { rate }: FillFlags,
+  done: (reindex: Reindex, leastOverlap: number) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { output, connectors } = context;
+  const spec = await context.load(configPath);
+  const progress = createProgress(output, Date.now);
+  const stop = listenForStop((step) =>
+    output.note(step === 'drain' ? 'stopping: finishing what is under way (again to abort)' : 'aborting'),
+  );
+  const options: GenerationsOptions = {
+    connectors,
+    signal: stop.drain,
+    abort: stop.abort,
+    onEvent: (event: RunEvent) => progress.see(event),
+    ...(rate !== undefined && { rate }),
+  };
+  try {
+    return await withReindex(spec, options, (reindex) => done(reindex, spec.generations.overlap));
+  } finally {
+    progress.end();
+    stop.release();
+  }
+}
+
+function forecastLine({ number, active, forecast }: Reindex): string {
+  const { documents, chunks, vectorBytes } = forecast;
+  return `generation ${number} beside generation ${active}: ${documents} documents with ${chunks} chunks, ${Math.ceil(vectorBytes / 1e6)} MB of vectors, and as much text and index as now`;
+}
+
+function generationLine({ number, state, count, behind, spaces, since }: Generation): string {
+  const widths = spaces
+    .map(({ name, width }) => (name === '*' ? `${width}` : `${name}: ${width}`))
+    .join(', ');
+  const waits = state === 'active' ? '' : `, behind in ${behind}`;
+  return `${number}  ${state} since ${new Date(since).toISOString()}  ${count.documents} documents, ${count.chunks} chunks of ${widths} components${waits}`;
+}

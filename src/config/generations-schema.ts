@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { duration } from '../elements/duration.js';
+
+export const generationsSchema = z.strictObject({
+  onNewSpace: z
+    .enum(['hold', 'reindex'])
+    .default('hold')
+    .describe(
+      '"hold": a run with another model than that which filled the store is refused. "reindex": it first fills a new generation from the stored texts, while the old one is read, and switches to it.',
+    ),
+  overlap: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe(
+      'Share of neighbours, 0 to 1, that a new generation must have in common with the active one before a switch: two good models share a good part, a broken one next to nothing.',
+    ),
+  rate: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Documents a second that a filling takes over at most. Default: no limit.'),
+  keep: duration
+    .prefault('1d')
+    .describe('How long a generation that was switched off is kept, and kept ready to be switched back to.'),
+});

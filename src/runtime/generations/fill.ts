@@ -1,0 +1,112 @@
+import type { Clock } from '../../contracts/context.js';
+import type { BehindDocument, Generations, StoredDocument } from '../../contracts/generations.js';
+import { MillraceError } from '../../errors/millrace-error.js';
+import { errorPolicy } from '../../flow/error-policy.js';
+import { retry } from '../../flow/retry.js';
+import type { Report } from '../../observability/events.js';
+
+export interface FillOptions {
+  readonly generations: Generations;
+  readonly number: number;
+  /** Brings the generation to what the active one holds of a document. @returns how many texts were embedded */
+  takeOver(document: StoredDocument): Promise<number>;
+  /** Documents a second at most. Default: no limit. */
+  readonly rate?: number | undefined;
+  readonly clock: Clock;
+  /** Stops the filling between two batches. */
+  readonly draining: AbortSignal;
+  readonly signal: AbortSignal;
+  readonly report: Report;
+}
+
+export interface FillSummary {
+  readonly documents: number;
+  readonly embedded: number;
+  /** What cannot be taken over, and why; these documents stay behind. */
+  readonly refused: ReadonlyMap<string, MillraceError>;
+}
+
+const atOnce = 32;
+/** While one batch is embedded another one is read, and a third one written. */
+const batches = 3;
+/** Documents of a killed process come back after this. */
+const leaseMs = 30_000;
+const countEveryMs = 2_000;
+
+/** Takes over all that a generation is behind in and nobody else has claimed. */
+export async function fillGeneration(options: FillOptions): Promise<FillSummary> {
+  const { generations, number, takeOver, rate, clock, draining, signal, report } = options;
+  const patiently = <T>(call: () => Promise<T>) =>
+    retry(call, {
+      clock,
+      signal,
+      onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
+      onRecovered: () => report({ type: 'recovered', lane: 'sink' }),
+    });
+  const refused = new Map<string, MillraceError>();
+  const began = clock.now();
+  let [documents, embedded, after, countedAt] = [0, 0, '', 0];
+
+  async function next(): Promise<readonly BehindDocument[]> {
+    for (const from of after === '' ? [''] : [after, '']) {
+      after = from;
+      const limit = rate === undefined ? atOnce : Math.max(1, Math.min(atOnce, Math.floor(rate)));
+      const claimed = await patiently(() => generations.claim(number, { after, limit, leaseMs }, signal));
+      after = claimed.at(-1)?.documentId ?? '';
+      // What was refused is not tried again: it would be refused again.
+      const fresh = claimed.filter(({ documentId }) => !refused.has(documentId));
+      if (fresh.length > 0) return fresh;
+    }
+    return [];
+  }
+
+  async function one(document: StoredDocument): Promise<string | undefined> {
+    const { documentId } = document.entry;
+    try {
+      const made = await takeOver(document);
+      embedded += made;
+      documents += 1;
+      const characters = document.chunks.reduce((sum, { text }) => sum + text.length, 0);
+      report({ type: 'settled', documentId, outcome: 'stored', embedded: made, characters });
+      return undefined;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = MillraceError.from(thrown);
+      const policy = errorPolicy[error.code];
+      if (policy.action === 'stop') throw error;
+      refused.set(documentId, error);
+      report({ type: 'failed', documentId, stage: 'embed', error });
+      return documentId;
+    }
+  }
+
+  async function worker(): Promise<void> {
+    while (!draining.aborted) {
+      const claimed = await next();
+      if (claimed.length === 0) return;
+      const ids = claimed.map(({ documentId }) => documentId);
+      const found = await patiently(() => generations.read(ids, signal));
+      const results = await Promise.allSettled(found.map(one));
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+      const done = claimed.filter(({ documentId }) => !refused.has(documentId));
+      await patiently(() => generations.settle(number, done, signal));
+      await tell();
+      if (rate !== undefined)
+        await clock
+          .sleep(Math.max(0, (documents * 1_000) / rate - (clock.now() - began)), draining)
+          .catch(() => undefined);
+    }
+  }
+
+  async function tell(): Promise<void> {
+    if (clock.now() - countedAt < countEveryMs) return;
+    countedAt = clock.now();
+    const behind = await patiently(() => generations.behind(number, signal));
+    report({ type: 'progress', share: documents / Math.max(1, documents + behind) });
+  }
+
+  await patiently(() => generations.enlist(number, signal));
+  const workers = await Promise.allSettled(Array.from({ length: batches }, worker));
+  for (const result of workers) if (result.status === 'rejected') throw result.reason;
+  return { documents, embedded, refused };
+}

@@ -1,0 +1,184 @@
+import type { Generations } from '../../contracts/generations.js';
+import type { Store } from '../../contracts/store.js';
+import type { Json } from '../../elements/metadata.js';
+import { MillraceError } from '../../errors/millrace-error.js';
+import { retry } from '../../flow/retry.js';
+import type { Stop } from '../../flow/stop.js';
+import { routeName } from '../../inference/routing.js';
+import { createBatchedSink } from '../../pipeline/batched-sink.js';
+import { changedTexts, sameTokens } from '../../pipeline/chain-change.js';
+import { createPatientSink } from '../../pipeline/patient-sink.js';
+import type { PipelineSpec } from '../../pipeline/spec.js';
+import { takeOver } from '../../pipeline/take-over.js';
+import type { OpenedChain, WiredChain } from '../open-chain.js';
+import type { OpenContext } from '../open-parts.js';
+import { fillGeneration, type FillSummary } from './fill.js';
+import { activeChain, findGeneration } from './find.js';
+import { overlapOf, type Overlap } from './overlap.js';
+
+export interface ReindexOptions {
+  readonly spec: PipelineSpec;
+  readonly store: Store;
+  readonly generations: Generations;
+  readonly opened: OpenedChain;
+  readonly wired: WiredChain;
+  readonly context: OpenContext;
+  readonly stop: Stop;
+  /** Documents a second at most. */
+  readonly rate?: number | undefined;
+}
+
+/** What a filling will cost. */
+export interface Forecast {
+  readonly documents: number;
+  readonly chunks: number;
+  /** Of vectors alone; texts and indexes come on top. */
+  readonly vectorBytes: number;
+}
+
+/** A generation for the chain of a configuration, beside the active one. */
+export interface Reindex {
+  /** Its number; the active one's when there is nothing to do. */
+  readonly number: number;
+  readonly active: number;
+  readonly forecast: Forecast;
+  /** Takes over what the active one holds. */
+  fill(): Promise<FillSummary>;
+  /**
+   * Fills, compares, and makes the generation the active one.
+   * @throws MillraceError `generation_refused` when something cannot be taken over, or the overlap is below the least
+   */
+  switch(leastOverlap: number): Promise<Overlap>;
+}
+
+const pauseMs = 10_000;
+/** Each try pauses the writers once. */
+const switchTries = 6;
+const claimedByOthersMs = 500;
+
+/**
+ * Finds the generation of this chain, or makes it. @throws MillraceError `store_layout` when nothing was stored yet;
+ * `artifact_mismatch` when the new chain makes other texts than those that are stored
+ */
+export async function openReindex(options: ReindexOptions): Promise<Reindex> {
+  const { spec, store, generations, opened, wired, context, stop, rate } = options;
+  const { clock, report } = context;
+  const signal = stop.aborting;
+  const { artifact, spaces, plan } = opened;
+  const active = await activeChain(store);
+  if (active?.number === undefined)
+    throw new MillraceError(
+      'store_layout',
+      `Nothing was stored yet under the pipeline name "${spec.name}".`,
+      {
+        hint: 'Fill the store first with `millrace run`.',
+      },
+    );
+  const from = active.number;
+  const changed = changedTexts(active.chain, artifact);
+  if (changed.length > 0)
+    throw new MillraceError(
+      'artifact_mismatch',
+      `The new chain makes other texts than those that are stored:\n${changed.map((line) => `  ${line}`).join('\n')}`,
+      { hint: 'A generation is filled from stored texts: set these back, or fill another store.' },
+    );
+  const layout = { spaces, terms: spec.sparse !== undefined };
+  const number =
+    (await findGeneration(generations, artifact)) ??
+    (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
+  const view = generations.view(number);
+  const listed = await generations.list();
+  const { count } = listed.find((one) => one.number === from)!;
+  const width = spaces.reduce((sum, space) => sum + space.width, 0);
+  const forecast = { ...count, vectorBytes: count.chunks * width * 4 };
+
+  const patient = createPatientSink({ sink: view.sink, clock, signal, report });
+  const sink = createBatchedSink({ sink: patient, clock, signal, report });
+  const plans = new Map(plan.routes.map((route) => [routeName(route.models), route]));
+  const fill = async (): Promise<FillSummary> => {
+    if (number === from) return { documents: 0, embedded: 0, refused: new Map() };
+    return fillGeneration({
+      generations,
+      number,
+      rate,
+      clock,
+      draining: stop.draining,
+      signal,
+      report,
+      takeOver: (document) =>
+        takeOver(document, {
+          chain: wired.chain,
+          sink,
+          signal,
+          sameTokens: ({ lanes }) => lanes.every(({ space }) => sameTokens(active.chain, artifact, space)),
+          maxTokens: ({ name }) => plans.get(name)!.maxTokens,
+        }),
+    });
+  };
+
+  /** Until nothing is behind, also what other processes have claimed. */
+  async function fillWhole(untilMs: number): Promise<void> {
+    for (;;) {
+      const { refused } = await fill();
+      const [first] = refused;
+      if (first !== undefined) throw notTaken(number, refused.size, first);
+      if (stop.draining.aborted)
+        throw new MillraceError('aborted', 'The filling was stopped; it goes on at the next start.');
+      if ((await generations.behind(number, signal)) === 0 || clock.now() >= untilMs) return;
+      await clock.sleep(claimedByOthersMs, stop.draining);
+    }
+  }
+
+  return {
+    number,
+    active: from,
+    forecast,
+    fill,
+    switch: async (leastOverlap) => {
+      if (number === from) return { asked: 0, share: 1 };
+      await fillWhole(Infinity);
+      await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
+      if ((await generations.reconcile(number, signal)) > 0) await fillWhole(Infinity);
+      const overlap = await overlapOf(generations.view(from), view, signal);
+      if (overlap.share < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
+      for (let tries = 0; tries < switchTries; tries += 1) {
+        await generations.pause(pauseMs, signal);
+        try {
+          await fillWhole(clock.now() + pauseMs / 2);
+          if (await generations.switchTo(number, signal)) return overlap;
+        } catch (error) {
+          await generations.resume();
+          throw error;
+        }
+        await generations.resume();
+        await generations.reconcile(number, signal);
+        await fillWhole(Infinity);
+      }
+      throw new MillraceError(
+        'generation_refused',
+        `Generation ${number} could not catch up with the writers within ${pauseMs / 1_000} s, ${switchTries} times.`,
+        { hint: 'Try again when less is written.' },
+      );
+    },
+  };
+}
+
+function notTaken(
+  number: number,
+  count: number,
+  [documentId, error]: readonly [string, MillraceError],
+): MillraceError {
+  return new MillraceError(
+    'generation_refused',
+    `Generation ${number} cannot take over ${count} ${count === 1 ? 'document' : 'documents'}; the first is ${JSON.stringify(documentId)}: ${error.message}`,
+    { cause: error, ...(error.hint !== undefined && { hint: error.hint }) },
+  );
+}
+
+function tooDifferent(number: number, { asked, share }: Overlap, least: number): MillraceError {
+  return new MillraceError(
+    'generation_refused',
+    `Generation ${number} names ${Math.round(share * 100)} % of the neighbours that the active one names (${asked} documents asked); at least ${Math.round(least * 100)} % are wanted.`,
+    { hint: 'Is it the right model? If so, switch with a lower --overlap.' },
+  );
+}

@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import { connectors } from '../../connectors/registry.js';
+import type { PipelineInput } from '../../src/config/schema.js';
+import { MillraceError } from '../../src/errors/millrace-error.js';
+import { listGenerations, withReindex } from '../../src/runtime/generations/run-generations.js';
+import { usePglite, type Bed } from './bed.js';
+
+const openBed = usePglite();
+
+/** Vectors as wide as the bundled model's, in another space. */
+const chain: PipelineInput['chain'] = [
+  { chunk: { markdown: {} } },
+  { embed: { static: { model: 'bundled', prompts: { document: 'passage: ', query: 'query: ' } } } },
+];
+const held: Partial<PipelineInput> = { chain };
+const reindexed: Partial<PipelineInput> = { chain, generations: { onNewSpace: 'reindex' } };
+
+const animals = {
+  'ants.md': '# Ants\n\nAnts live in colonies.',
+  'bees.md': '# Bees\n\nBees make honey.',
+  'cows.md': '# Cows\n\nCows eat grass.',
+};
+const statesOf = async (bed: Bed) =>
+  (await listGenerations(bed.spec(), { connectors })).map(({ number, state, behind, count }) => ({
+    number,
+    state,
+    behind,
+    documents: count.documents,
+  }));
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error: unknown) => MillraceError.from(error).code,
+  );
+
+test('a run with another model fills a new generation from the stored texts and switches to it', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  expect(await codeOf(bed.run({ input: held }))).toBe('artifact_mismatch');
+  const notices: string[] = [];
+  const summary = await bed.run({
+    input: reindexed,
+    onEvent: (event) => event.type === 'notice' && notices.push(event.code),
+  });
+  // The texts came from the store, so the source had nothing new.
+  expect(summary.outcomes).toMatchObject({ unchanged: 3, stored: 0 });
+  expect(notices).toEqual(['generation_filling', 'generation_switched']);
+  expect(await statesOf(bed)).toEqual([
+    { number: 1, state: 'retired', behind: 3, documents: 3 },
+    { number: 2, state: 'active', behind: 0, documents: 3 },
+  ]);
+  const retriever = await bed.retriever(held);
+  const [hit] = await retriever.retrieve('Who makes honey?', { k: 1 });
+  expect(hit?.documentId).toBe('bees.md');
+  await retriever.close();
+  expect(await codeOf(bed.run())).toBe('artifact_mismatch');
+});
+
+test('a reader that was opened before the switch goes on, by the new model', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  const retriever = await bed.retriever();
+  const scoreOf = async () => (await retriever.retrieve('Who makes honey?', { k: 1 }))[0];
+  const before = await scoreOf();
+  await bed.run({ input: reindexed });
+  const answers = await Promise.all([scoreOf(), scoreOf(), scoreOf()]);
+  expect(answers.map((hit) => hit?.documentId)).toEqual(['bees.md', 'bees.md', 'bees.md']);
+  expect(answers[0]!.score).not.toBe(before!.score);
+  expect(answers[1]!.score).toBe(answers[0]!.score);
+  await retriever.close();
+  // The old configuration is that of a generation that is still there.
+  const old = await bed.retriever();
+  expect((await old.retrieve('Who makes honey?', { k: 1 }))[0]!.score).toBe(answers[0]!.score);
+  await old.close();
+});
+
+test('what is written while a generation is filled is in it at the switch, deletions too', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  const spec = bed.spec(held);
+  await withReindex(spec, { connectors }, async (reindex) => {
+    expect(reindex).toMatchObject({ number: 2, active: 1, forecast: { documents: 3, chunks: 3 } });
+    expect(await reindex.fill()).toMatchObject({ documents: 3, embedded: 3 });
+    await bed.write({ 'ants.md': '# Ants\n\nAnts carry leaves.', 'dogs.md': '# Dogs\n\nDogs bark.' });
+    await bed.remove('cows.md');
+    await bed.run();
+    expect((await statesOf(bed))[1]).toMatchObject({ state: 'filling', documents: 3 });
+    await reindex.switch(0);
+  });
+  const retriever = await bed.retriever(held);
+  const best = async (text: string) => (await retriever.retrieve(text, { k: 1 }))[0]?.text;
+  expect(await retriever.count()).toEqual({ documents: 3, chunks: 3 });
+  expect(await best('What do ants carry?')).toContain('leaves');
+  expect(await best('Which animal barks?')).toContain('bark');
+  expect(await best('What do cows eat?')).not.toContain('grass');
+  await retriever.close();
+  expect(await withReindex(spec, { connectors }, (reindex) => reindex.fill())).toMatchObject({
+    documents: 0,
+  });
+});
+
+test('a filling that is stopped goes on where it was, and embeds nothing twice', async () => {
+  const bed = await openBed();
+  await bed.write(
+    Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}.md`, `Note ${at} about mills.`])),
+  );
+  await bed.run();
+  const stop = new AbortController();
+  let taken = 0;
+  const first = await withReindex(
+    bed.spec(held),
+    {
+      connectors,
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (event.type === 'settled' && ++taken === 40) stop.abort();
+      },
+    },
+    (reindex) => reindex.fill(),
+  );
+  expect(first.documents).toBeLessThan(200);
+  const second = await withReindex(bed.spec(held), { connectors }, async (reindex) => {
+    expect(reindex.number).toBe(2);
+    const summary = await reindex.fill();
+    await reindex.switch(0);
+    return summary;
+  });
+  expect(first.embedded + second.embedded).toBe(200);
+  expect((await statesOf(bed))[1]).toMatchObject({ state: 'active', documents: 200 });
+});
+
+test('a switch back takes over what was written since, and the writer of the other generation stops', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  await bed.run({ input: reindexed });
+  await bed.write({ 'bees.md': '# Bees\n\nBees dance.' });
+  await bed.run({ input: held });
+  await withReindex(bed.spec(), { connectors }, async (reindex) => {
+    expect(reindex).toMatchObject({ number: 1, active: 2 });
+    await reindex.switch(0);
+  });
+  expect(await bed.texts('bees.md')).toEqual(['# Bees\n\nBees dance.']);
+  expect(await codeOf(bed.run({ input: held }))).toBe('artifact_mismatch');
+  expect((await bed.run()).outcomes).toMatchObject({ unchanged: 3 });
+});
+
+test('a generation that answers too differently, or whose texts would be others, does not become the active one', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  const chunked: Partial<PipelineInput> = {
+    chain: [{ chunk: { markdown: { maxTokens: 32 } } }, { embed: { static: { model: 'bundled' } } }],
+    generations: { onNewSpace: 'reindex' },
+  };
+  expect(await codeOf(bed.run({ input: chunked }))).toBe('artifact_mismatch');
+  expect(await codeOf(withReindex(bed.spec(held), { connectors }, (reindex) => reindex.switch(1.01)))).toBe(
+    'generation_refused',
+  );
+  expect(await statesOf(bed)).toMatchObject([
+    { number: 1, state: 'active' },
+    { number: 2, state: 'filling', behind: 0 },
+  ]);
+  expect((await bed.run()).outcomes).toMatchObject({ unchanged: 3 });
+});
