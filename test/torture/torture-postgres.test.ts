@@ -12,7 +12,7 @@ test(
     const { differences, faulty, kills, documents } = await torture({
       startDriver: startPostgresDriver,
       folder: await temporaryFolder(),
-      ...{ operations: 2_000, seed: 5, ms: 12_000, faults: 20 },
+      ...{ operations: 1_500, seed: 5, ms: 10_000, faults: 20 },
       say: (line) => said.push(line),
     });
     expect([...differences, ...faulty], said.join('\n')).toEqual([]);
