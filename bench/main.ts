@@ -5,6 +5,7 @@ import { keepsBar, type Benchmark } from './figure.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
+import { search } from './search.bench.js';
 import { serve } from './serve.bench.js';
 import { sources } from './sources.bench.js';
 import { sinks } from './sinks.bench.js';
@@ -21,6 +22,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   serve,
   swap,
   sinks,
+  search,
   sources,
 };
 

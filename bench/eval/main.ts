@@ -16,19 +16,29 @@ import { readOptions, type EvalOptions } from './options.js';
 import { createProgress } from './progress.js';
 import { ratioLine, reportTable, type Report, type ReportRow } from './report.js';
 import { bm25Retriever, denseRetriever } from './retrievers.js';
+import { openStoreRetrievers } from './store-retriever.js';
 import { recallRatio, summarise } from './summary.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-async function measureAll(options: EvalOptions, pool: WorkerPool): Promise<Report> {
+async function measureAll(
+  options: EvalOptions,
+  pool: WorkerPool,
+  closers: (() => Promise<void>)[],
+): Promise<Report> {
   const corpora = readCorpora(options.data);
   const { bundled, minilm } = await openModels(root, pool, options.withoutMinilm);
   const resources = createResourceTable().lease();
   const tokenizer = await loadTokenizer(bundled.tokenizer!, resources);
+  const stores = await openStoreRetrievers(
+    new Map([['bundled', bundled], ...(minilm === undefined ? [] : [['minilm', minilm] as const])]),
+  );
+  closers.push(stores.close);
   const retrievers = [
     denseRetriever('bundled', bundled),
     ...(minilm === undefined ? [] : [denseRetriever('minilm', minilm)]),
     bm25Retriever,
+    ...stores.retrievers,
   ];
   const progress = createProgress();
   const rows: ReportRow[] = [];
@@ -55,8 +65,9 @@ async function measureAll(options: EvalOptions, pool: WorkerPool): Promise<Repor
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), root);
   const pool = createWorkerPool({ size: defaultWorkerCount() });
+  const closers = [() => pool.close()];
   try {
-    const report = await measureAll(options, pool);
+    const report = await measureAll(options, pool, closers);
     const json = `${JSON.stringify(report, undefined, 2)}\n`;
     // Whoever pipes JSON out of stdout wants nothing else there.
     const print = options.json === '-' ? console.error : console.log;
@@ -67,7 +78,7 @@ async function main(): Promise<void> {
     if (report.ratio !== undefined) print(ratioLine(report.ratio));
     if (report.without.length > 0) print(`left out by name: ${report.without.join(', ')}`);
   } finally {
-    await pool.close();
+    for (const close of closers.reverse()) await close();
   }
 }
 

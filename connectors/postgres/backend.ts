@@ -3,7 +3,10 @@ import type { PoolClient } from 'pg';
 
 /** The server's side of a connection. */
 export interface Backend {
-  /** Finds out whether a pooler stands between. Called once, before the first statement. */
+  /**
+   * Finds out whether a pooler stands between, and has the server look every 5 s whether this end is still there: one that
+   * waits for a lock would not see it. Called once, before the first statement.
+   */
   meet(): Promise<void>;
   /** Asks the server to give up the statement; it may be over already, then nothing happens. */
   cancel(): Promise<void>;
@@ -12,7 +15,10 @@ export interface Backend {
    * tell, true.
    */
   isWorking(): Promise<boolean>;
-  /** Ends the connection from this side: what waits on it fails. */
+  /**
+   * Ends the connection: what waits on it fails. The server is told on another one, since it would keep the locks of the
+   * transaction for somebody who will never come.
+   */
   drop(): void;
 }
 
@@ -45,6 +51,8 @@ export function createBackend(client: PoolClient, url: string, timeoutMs: number
     meet: async () => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       pooled = rows[0]!.pid !== processID;
+      // From Postgres 14, and not everywhere: without it the time-outs do.
+      if (!pooled) await client.query("set client_connection_check_interval = '5s'").catch(() => undefined);
     },
     cancel: async () => void (await ask('select pg_cancel_backend($1) as yes')),
     // One that waits for us while we wait for it (wait event Client) will wait for ever.
@@ -52,6 +60,9 @@ export function createBackend(client: PoolClient, url: string, timeoutMs: number
       pooled ||
       ask(`select state = 'active' and wait_event_type is distinct from 'Client' as yes
            from pg_stat_activity where pid = $1`),
-    drop: () => connection.stream.destroy(),
+    drop: () => {
+      connection.stream.destroy();
+      if (!pooled) void ask('select pg_terminate_backend($1) as yes').catch(() => undefined);
+    },
   };
 }

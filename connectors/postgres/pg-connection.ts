@@ -26,9 +26,9 @@ export interface PgOptions {
 
 const connectTimeoutMs = 10_000;
 
-/** A process that stops in the middle of a transaction must not keep others out for ever. */
-const begin =
-  "begin isolation level read committed; set local client_min_messages = warning; set local idle_in_transaction_session_timeout = '60s'";
+/** Who stops in the middle of a transaction, or is cut off in silence, must not keep others out. */
+const begin = (timeoutMs: number) =>
+  `begin isolation level read committed; set local client_min_messages = warning; set local idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs)}`;
 
 /** A pool of connections to a server. Lost ones are replaced at the next use. */
 export function openPgConnection(
@@ -116,7 +116,8 @@ export function openPgConnection(
   return {
     create: async () => {},
     query: async (statement, signal) => run((client) => runStep(client, statement), signal),
-    transaction: async (steps, signal) => run((client) => runTransaction(client, steps, signal), signal),
+    transaction: async (steps, signal) =>
+      run((client) => runTransaction(client, steps, timeoutMs, signal), signal),
     close: () =>
       (closed ??= (async () => {
         await Promise.all(underWay);
@@ -128,9 +129,10 @@ export function openPgConnection(
 async function runTransaction(
   client: PoolClient,
   steps: readonly SqlStep[],
+  timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<SqlRow[][]> {
-  await client.query(begin);
+  await client.query(begin(timeoutMs));
   try {
     const results: SqlRow[][] = [];
     for (const step of steps) {

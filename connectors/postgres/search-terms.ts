@@ -32,9 +32,13 @@ export async function searchTerms(
   if (!Number.isInteger(query.k) || query.k < 1)
     throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${query.k}.`);
   if (query.terms.ids.length === 0) return [];
-  const rows = await connection.query(termsSql(names, pipeline, asked, query), signal);
+  const steps = [withoutCompiling, termsSql(names, pipeline, asked, query)];
+  const rows = (await connection.transaction(steps, signal)).at(-1)!;
   return rows.map((row) => ({ ...chunkOf(row), score: row['score'] as number }));
 }
+
+/** An expression a word takes longer to compile than to compute. The setting lasts for the transaction. */
+const withoutCompiling: SqlStatement = { text: "select set_config('jit', 'off', true)" };
 
 function termsSql(
   names: TableNames,
@@ -52,7 +56,6 @@ function termsSql(
   );
   const values: SqlValue[] = [pipeline, k, k1, b];
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const none = `'{}/${termSpace}'::sparsevec`;
   const products = packs.map((pack, at) => {
     const vector = pack.map(({ id }, place) => `${id + 1}:${2 ** (bits * place)}`).join(',');
     return `(-(${terms} <#> ${parameter(`{${vector}}/${termSpace}`)}::sparsevec))::int as p${at}`;
@@ -62,24 +65,27 @@ function termsSql(
   const where = filterSql(filter, values.length + 1);
   values.push(...where.values);
   const within = asked.map(({ column }) => `${column} is not null`).join(' or ');
-  const own = `${names.chunks} where pipeline = $1 and ${terms} is not null`;
+  const found = packs.map((_, at) => `p${at} > 0`).join(' or ');
   const each = (sql: (word: (typeof words)[number]) => string, by: string) => words.map(sql).join(by);
   return {
     text: `
-with hit as materialized (
-  select id, ${packs.map((_, at) => `p${at}`).join(', ')}, ${terms} <+> ${none} as length, ((${where.sql}) and (${within})) is true as wanted
-  from (select *, ${products.join(', ')} from ${own} offset 0) as chunk
-  where ${packs.map((_, at) => `p${at} > 0`).join(' or ')}
+with chunk as materialized (
+  select id, length, ${packs.map((_, at) => `p${at}`).join(', ')},
+    case when ${found} then (within and (${where.sql})) is true end as wanted
+  from (
+    select id, metadata, ${within} as within, ${terms} <+> '{}/${termSpace}'::sparsevec as length, ${products.join(', ')}
+    from ${names.chunks} where pipeline = $1 and ${terms} is not null offset 0
+  ) as chunk
 ), corpus as materialized (
-  select count(*)::float8 as size, avg(${terms} <+> ${none}) as mean from ${own}
+  select count(*)::float8 as size, avg(length) as mean from chunk
 ), held as (
-  select ${each(({ at }) => `(count(*) filter (where ${count(at)} > 0))::float8 as h${at}`, ', ')} from hit
+  select ${each(({ at }) => `(count(*) filter (where ${count(at)} > 0))::float8 as h${at}`, ', ')} from chunk
 ), rarity as materialized (
   select ${each(({ at, count: asks }) => `${asks} * ln(1 + (size - h${at} + 0.5) / (h${at} + 0.5)) as r${at}`, ', ')}
   from held, corpus
 ), best as (
   select id, ${each(({ at }) => `r${at} * ${count(at)} * ($3::float8 + 1) / (${count(at)} + norm)`, ' + ')} as score
-  from (select hit.*, $3::float8 * (1 - $4::float8 + $4::float8 * length / mean) as norm from hit, corpus where wanted) as hit,
+  from (select chunk.*, $3::float8 * (1 - $4::float8 + $4::float8 * length / mean) as norm from chunk, corpus where wanted) as hit,
     rarity
   order by score desc, id limit $2::int
 )

@@ -28,10 +28,21 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
     );
   }
 
+  /** @throws MillraceError `generation_moved` when another one is active */
+  function checkGeneration({ generation }: FoundLayout, wanted: number | undefined): void {
+    if (wanted === undefined || wanted === generation) return;
+    throw new MillraceError(
+      'generation_moved',
+      `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${wanted}.`,
+      { hint: 'Ask again with the models of that generation.' },
+    );
+  }
+
   return {
     searchTerms: async ({ spaces: some, ...query }, signal) => {
       const found = await locate(signal);
       if (found === undefined || found.spaces.length === 0) return [];
+      checkGeneration(found, query.generation);
       const within = some === undefined ? found.spaces : some.map((name) => asked(found.spaces, name));
       return searchTerms(connection, names, found.key, within, query, signal);
     },
@@ -43,13 +54,8 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
     search: async (query, signal) => {
       const found = await locate(signal);
       if (found === undefined || found.spaces.length === 0) return [];
-      const { generation, key, spaces } = found;
-      if (query.generation !== undefined && query.generation !== generation)
-        throw new MillraceError(
-          'generation_moved',
-          `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${query.generation}.`,
-          { hint: 'Ask again with the models of that generation.' },
-        );
+      checkGeneration(found, query.generation);
+      const { key, spaces } = found;
       return searchChunks(connection, names, key, asked(spaces, query.space), query, signal);
     },
   };

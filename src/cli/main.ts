@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { connectors } from '../../connectors/registry.js';
 import { loadConfig } from '../config/load.js';
+import { auditCommand } from './audit-command.js';
 import { checkCommand } from './check-command.js';
 import type { CommandContext } from './command.js';
 import { doctorCommand } from './doctor-command.js';
@@ -41,6 +42,7 @@ const program = createProgram(
   {
     run: runCommand,
     check: checkCommand,
+    audit: auditCommand,
     query: queryCommand,
     failedList: failedListCommand,
     failedShow: failedShowCommand,

@@ -3,6 +3,7 @@ import { duration } from '../elements/duration.js';
 import { httpAddress } from './http-address.js';
 import { searchModes } from '../retrieval/hit.js';
 import { packageVersion } from './package-version.js';
+import type { AuditFlags } from './audit-command.js';
 import type { Command, CommandContext } from './command.js';
 import type { ExitCode } from './exit-code.js';
 import type { FailedFlags } from './failed-command.js';
@@ -15,6 +16,7 @@ import type { ServeFlags } from './serve-command.js';
 export interface Commands {
   readonly run: Command<[config: string, flags: RunFlags]>;
   readonly check: Command<[config: string]>;
+  readonly audit: Command<[config: string, flags: AuditFlags]>;
   readonly query: Command<[config: string, text: string, flags: QueryFlags]>;
   readonly failedList: Command<[config: string, flags: FailedFlags]>;
   readonly failedShow: Command<[config: string, id: string]>;
@@ -73,6 +75,11 @@ export function createProgram(
     'check <config>',
     'look at configuration, connections, models and disk; writes nothing',
   ).action((config: string) => call(commands.check(context, config)));
+
+  add(program, 'audit <config>', 'compare what the store holds with what the source holds now')
+    .option('--repair', 'mend what is missing, stale or orphaned')
+    .option('--allow-mass-deletion', 'also where the repair deletes a large share of the store')
+    .action((config: string, flags: AuditFlags) => call(commands.audit(context, config, flags)));
 
   add(program, 'query <config> <text>', 'find the passages nearest to a text')
     .option('-k <count>', 'how many passages', wholeNumber, 5)

@@ -34,6 +34,8 @@ export interface SearchHit extends StoredChunk {
 
 /** A search by words. */
 export interface TermQuery {
+  /** As of a `SearchQuery`: a question that is asked both ways is answered from one generation. */
+  readonly generation?: number;
   /** Of the question. */
   readonly terms: Terms;
   /** How many hits at most, from 1. */

@@ -3,7 +3,6 @@ import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { Connectors } from '../config/schema.js';
-import { versionOf } from '../elements/version.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
 import { within } from '../flow/within.js';
@@ -12,6 +11,7 @@ import { inferIds, inferSteps, openInferModels, type InferModels } from './open-
 import { openHandler, openModel, openPool } from './open-model.js';
 import { checkTerms } from './check-terms.js';
 import { lookupSteps } from './open-lookups.js';
+import { lookingContext } from './looking-context.js';
 import { openFailedStore, openLookup, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openEmbeddings } from './open-routes.js';
 
@@ -132,17 +132,7 @@ async function checkSource(spec: PipelineSpec, context: OpenContext): Promise<st
   const source = await openSource(spec, context);
   if (source.probe !== undefined) return `"${source.name}" can be read: ${await source.probe()}`;
   const stop = new AbortController();
-  const first = versionOf(0, 0n);
-  const deliveries = source.deliveries({
-    signal: stop.signal,
-    watch: false,
-    maxItemBytes: spec.limits.maxItemBytes,
-    allowMassDeletion: false,
-    passStart: async () => first,
-    observe: async (ids) => ids.map(() => first),
-    state: { read: async () => undefined, replace: async () => true },
-    lag: () => undefined,
-  });
+  const deliveries = source.deliveries(lookingContext(stop.signal, spec.limits.maxItemBytes));
   for await (const delivery of deliveries) {
     stop.abort();
     if (delivery.kind === 'elements')

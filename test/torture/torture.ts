@@ -107,7 +107,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
       ...verdict,
       kills: daemons.kills,
       faulty: [...daemons.ended.filter(notAway), ...[...stopped, last].filter(({ code }) => code !== 0)].map(
-        ({ code, signal, stderr }) => `ended with ${code ?? signal}: ${stderr.slice(-600)}`,
+        ({ code, signal, stderr }) => `ended with ${code ?? signal}:\n${lastLines(stderr)}`,
       ),
     };
   } finally {
@@ -116,6 +116,12 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     await storeProxy.stop();
     await store.stop();
   }
+}
+
+/** What a daemon said at the end, of itself. */
+function lastLines(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => !line.includes('"type":"failed"'));
+  return lines.slice(-30).join('\n');
 }
 
 /** A start ends with this where a service is away; a run that had begun must wait. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../contracts/context.js';
 import type { Lookup, LookupRow } from '../../contracts/lookup.js';
+import type { ErrorCode } from '../../errors/codes.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { Breaker } from '../../flow/breaker.js';
 import { RateLimiter } from '../../flow/rate-limiter.js';
@@ -47,7 +48,7 @@ export function createCall(options: CallOptions): (keys: readonly string[]) => P
   /** One that refuses is there all the same. */
   async function probe(): Promise<boolean> {
     try {
-      await inTime((within) => lookup.probe(within));
+      await inTime((cut) => lookup.probe(cut));
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -60,19 +61,21 @@ export function createCall(options: CallOptions): (keys: readonly string[]) => P
     if (!(await breaker.pass(signal))) throw outage!;
     await limiter.take(0, signal);
     try {
-      const rows = await inTime((within) => lookup.find(keys, within));
+      const rows = await inTime((cut) => lookup.find(keys, cut));
       if (rows.length === keys.length) return rows;
       throw new MillraceError('internal', `${keys.length} keys gave ${rows.length} rows in "${name}".`);
     } catch (thrown) {
       signal.throwIfAborted();
       const error = MillraceError.from(thrown);
       if (error.code === 'rate_limited') breaker.hold(error.retryAfterMs ?? 0);
-      if (error.code !== 'remote_failed') throw error;
-      outage = new MillraceError('remote_unavailable', error.message, {
-        cause: error.cause,
-        ...(error.hint !== undefined && { hint: error.hint }),
-      });
-      throw (await breaker.answers(signal)) ? error : outage;
+      if (error.code !== 'remote_failed' && error.code !== 'remote_unavailable') throw error;
+      outage = as('remote_unavailable', error.message, error);
+      if (!(await breaker.answers(signal))) throw outage;
+      throw as('remote_failed', `${error.message} It does answer other calls.`, error);
     }
   };
+}
+
+function as(code: ErrorCode, message: string, { cause, hint, retryAfterMs }: MillraceError): MillraceError {
+  return new MillraceError(code, message, { cause, retryAfterMs, ...(hint !== undefined && { hint }) });
 }

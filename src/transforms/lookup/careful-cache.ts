@@ -50,10 +50,10 @@ export function createCarefulCache({ cache, name, clock, signal, report }: Caref
   return {
     get: (keys) =>
       careful(
-        (within) => cache.get(keys, within),
+        (cut) => cache.get(keys, cut),
         keys.map(() => undefined),
       ),
-    set: (entries) => careful((within) => cache.set(entries, within), undefined),
+    set: (entries) => careful((cut) => cache.set(entries, cut), undefined),
     close: () => cache.close(),
   };
 }

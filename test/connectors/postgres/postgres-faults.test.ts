@@ -78,6 +78,23 @@ test('a write that is swallowed on its way fails after the time-out, and passes 
   expect(kinds(await store.sink.write([storing('a', 2, ['two'])]))).toEqual(['done']);
 });
 
+test('a transaction that is swallowed in the middle keeps its locks no longer than the time-out', async () => {
+  // Its statements take effect, their answers are lost: the server waits for the next one, holding the document.
+  proxy.blackHole('down');
+  const swallowed = store.sink.write([storing('a', 2, ['two', ...big])]);
+  const rejected = expect(swallowed).rejects.toMatchObject({ code: 'store_unavailable' });
+  await delay(50);
+  proxy.heal();
+  const began = performance.now();
+  await rejected;
+  expect(kinds(await store.sink.write([storing('a', 3, ['three'])]))).toEqual(['done']);
+  expect(performance.now() - began).toBeLessThan(3_000);
+  const held = await asAdmin((client) =>
+    client.query("select from pg_stat_activity where state like 'idle in transaction%'"),
+  );
+  expect(held.rowCount).toBe(0);
+});
+
 test('a statement that the server works on, or that waits for a lock, is waited for beyond the time-out', async () => {
   await asAdmin(async (blocker) => {
     await blocker.query('begin');

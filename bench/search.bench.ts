@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPgliteStore } from '../connectors/postgres/pglite-store.js';
+import { createPostgresStore } from '../connectors/postgres/postgres-store.js';
+import { postgresConfig } from '../connectors/postgres/config.js';
+import type { StoreWrite } from '../src/contracts/sink.js';
+import type { Store } from '../src/contracts/store.js';
+import { textHash } from '../src/elements/hash.js';
+import { chunkIds } from '../src/elements/ids.js';
+import { versionOf } from '../src/elements/version.js';
+import { countTerms } from '../src/transforms/terms/count-terms.js';
+import { defaultSparse } from '../src/transforms/terms/sparse-schema.js';
+import { startPostgres } from '../test/support/services/postgres.js';
+import { seededRandom } from '../test/support/seeded-random.js';
+import { testContext } from '../test/support/test-context.js';
+import type { Benchmark, Figure } from './figure.js';
+import { median } from './median.js';
+
+const space = '*';
+const width = 384;
+const words = { each: 150, vocabulary: 50_000 };
+const perDocument = 10;
+const rounds = 7;
+
+/** Words by their rank in a language, the most frequent first. */
+const questions = {
+  'one rare word': 'w30000',
+  'a question': 'w0 w1 w2 w5 w40 w300 w5000 w30000',
+};
+
+/** What a search takes that reads all chunks: by vectors, and by words. */
+export const search: Benchmark = {
+  about: 'exact search by vectors and search by words, Postgres and PGlite',
+  async *run(say) {
+    const server = await startPostgres({ shared_buffers: '512MB' });
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-search-'));
+    try {
+      const config = postgresConfig.parse({ url: server.url, index: 'off' });
+      yield* measured('postgres', 100_000, await createPostgresStore(config, testContext('bench')), say);
+      const own = await createPgliteStore({ path: 'store', index: 'off' }, testContext('bench', folder));
+      yield* measured('pglite', 20_000, own, say);
+    } finally {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    }
+  },
+};
+
+async function* measured(
+  name: string,
+  chunks: number,
+  store: Store,
+  say: (line: string) => void,
+): AsyncGenerator<Figure> {
+  try {
+    await store.prepare({ spaces: [{ name: space, width }], terms: true });
+    const random = seededRandom(5);
+    for (let at = 0; at < chunks / perDocument; at += 64) {
+      const count = Math.min(64, chunks / perDocument - at);
+      await store.sink.write(Array.from({ length: count }, (_, n) => write(`d${at + n}`, random)));
+    }
+    await store.tune();
+    say(`${name}: ${chunks} chunks are in`);
+    const vector = vectorOf(random);
+    const asked: Record<string, () => Promise<readonly unknown[]>> = {
+      vectors: () => store.search.search({ space, vector, k: 10 }),
+    };
+    for (const [kind, text] of Object.entries(questions))
+      asked[`words, ${kind}`] = () =>
+        store.search.searchTerms!({ terms: countTerms(text), k: 10, ...defaultSparse.bm25 });
+    const times = new Map(Object.keys(asked).map((kind) => [kind, [] as number[]]));
+    for (let round = 0; round <= rounds; round += 1)
+      for (const [kind, ask] of Object.entries(asked)) {
+        const began = performance.now();
+        if ((await ask()).length === 0) throw new Error(`${kind}: nothing was found`);
+        // The first round warms up.
+        if (round > 0) times.get(kind)!.push(performance.now() - began);
+      }
+    for (const [kind, taken] of times)
+      yield { name: `search/${name}/${chunks} chunks/${kind}`, value: Math.round(median(taken)), unit: 'ms' };
+  } finally {
+    await store.close();
+  }
+}
+
+function vectorOf(random: () => number): Float32Array {
+  return Float32Array.from({ length: width }, () => random() - 0.5);
+}
+
+/** Words as often as in a language: the n-th most frequent one n times as rare as the first (Zipf). */
+function textOf(random: () => number): string {
+  const word = () => `w${Math.floor(words.vocabulary ** random()) - 1}`;
+  return Array.from({ length: words.each }, word).join(' ');
+}
+
+function write(documentId: string, random: () => number): StoreWrite {
+  const idOf = chunkIds('bench', documentId);
+  const texts = Array.from({ length: perDocument }, () => textOf(random));
+  return {
+    kind: 'store',
+    documentId,
+    source: 'bench',
+    version: versionOf(0, 1n),
+    contentHash: textHash(texts.join()),
+    chainDigest: 'bench',
+    chunks: texts.map((text, ordinal) => {
+      const [hash, start] = [textHash(text), ordinal * 2000];
+      const terms = countTerms(text);
+      const place = { documentId, ordinal, start, end: start + text.length };
+      return {
+        id: idOf(hash, 0),
+        ...place,
+        text,
+        embeddedText: text,
+        tokens: words.each,
+        hash,
+        metadata: {},
+        terms,
+      };
+    }),
+    spaces: [{ space, vectors: texts.map(() => vectorOf(random)) }],
+  };
+}
