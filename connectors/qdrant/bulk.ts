@@ -35,7 +35,7 @@ export async function endFirstFill(
 ): Promise<void> {
   if ((await artifacts.read(artifact)) !== ('under way' satisfies Fill)) return;
   await port.indexFrom(names.chunks, indexFrom, signal);
-  await untilGreen(port, names.chunks, clock, signal);
+  await untilGreen(port, names.chunks, { indexFrom, clock }, signal);
   await artifacts.replace(artifact, 'under way' satisfies Fill, 'over' satisfies Fill);
 }
 
@@ -43,7 +43,7 @@ export async function endFirstFill(
 async function untilGreen(
   port: QdrantPort,
   collection: string,
-  clock: Clock,
+  { indexFrom, clock }: { readonly indexFrom: number; readonly clock: Clock },
   signal?: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -61,8 +61,11 @@ async function untilGreen(
             hint: "Look into Qdrant's log; most often its disk or its memory is full.",
           },
         );
-      case 'yellow':
       case 'grey':
+        await port.indexFrom(collection, indexFrom, signal);
+        await clock.sleep(pollMs, signal);
+        break;
+      case 'yellow':
         await clock.sleep(pollMs, signal);
         break;
       default:

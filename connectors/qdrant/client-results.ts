@@ -27,10 +27,18 @@ export function collectionState(info: unknown): CollectionState {
         readonly vectors?: { readonly [name: string]: unknown };
         readonly sparse_vectors?: { readonly [name: string]: unknown } | null;
       };
+      readonly optimizer_config?: { readonly indexing_threshold?: number | null };
     };
   };
   const terms = termsVector in (config.params.sparse_vectors ?? {});
+  const indexFrom = config.optimizer_config?.indexing_threshold ?? undefined;
   const vectors = Object.entries(config.params.vectors ?? {});
-  if (vectors.some(([, one]) => typeof one !== 'object')) return { status, terms, vectors: undefined };
-  return { status, terms, vectors: new Map(vectors as [string, { size: number; distance: string }][]) };
+  if (vectors.some(([, one]) => typeof one !== 'object'))
+    return { status, terms, indexFrom, vectors: undefined };
+  return {
+    status,
+    terms,
+    indexFrom,
+    vectors: new Map(vectors as [string, { size: number; distance: string }][]),
+  };
 }

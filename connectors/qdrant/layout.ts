@@ -52,6 +52,7 @@ export async function prepareLayout(
   checkSpaces(names.chunks, state, spaces);
   if (terms && !state.terms)
     throw foreign(names.chunks, 'it was made without words, and the chain keeps them');
+  if (state.indexFrom !== config.indexFrom) await port.indexFrom(names.chunks, config.indexFrom);
   for (const [field, kind] of ledgerIndexes) await port.index(names.ledger, field, kind);
   for (const [field, kind] of [...chunkIndexes, ...(terms ? [termsIndex] : []), ...metadataIndexes(config)])
     await port.index(names.chunks, field, kind);

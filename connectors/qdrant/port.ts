@@ -91,6 +91,8 @@ export interface CollectionState {
   /** Names and widths; undefined where the collection has one vector without a name. */
   readonly vectors: ReadonlyMap<string, { readonly size: number; readonly distance: string }> | undefined;
   readonly terms: boolean;
+  /** Kilobytes of vectors from which it is indexed; 0: never. */
+  readonly indexFrom: number | undefined;
 }
 
 export type FieldIndex =

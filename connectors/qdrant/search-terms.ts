@@ -4,7 +4,7 @@ import { chunkFields, chunkOf } from './chunk-payload.js';
 import { filterCondition } from './filter.js';
 import { vectorName, type CollectionNames } from './names.js';
 import type { PointCondition, QdrantPort, ScoredPoint } from './port.js';
-import { live } from './search.js';
+import { live, newestOfEach } from './search.js';
 import { countOf, termsVector, type SparseVector } from './term-weights.js';
 
 /** Different words of a question that count. */
@@ -49,16 +49,21 @@ export async function searchTerms(
     using: termsVector,
     filter: { must: [live, ...within, ...(filter === undefined ? [] : [filterCondition(filter)])] },
     exact: false,
-    payload: [...chunkFields, 'words'],
+    payload: [...chunkFields, 'words', 'seq'],
     vectors: [termsVector],
   };
   for (let limit = Math.max(candidates.each * k, candidates.least); ; limit *= 2) {
     const found = await port.query(chunks, { ...request, limit }, signal);
-    const hits = found
+    const hits = newestOfEach(found)
       .map((point) => ({ at: point.score, hit: hitOf(point, rarity, { k1, b, mean }) }))
       .sort((one, other) => byScoreAndId(one.hit, other.hit));
     // More may follow that are as good as the last one that is wanted.
-    if (found.length === limit && limit < mostCandidates && found.at(-1)!.score === hits[k - 1]!.at) continue;
+    if (
+      found.length === limit &&
+      limit < mostCandidates &&
+      found.at(-1)!.score === (hits[k - 1] ?? hits.at(-1))!.at
+    )
+      continue;
     return hits.slice(0, k).map(({ hit }) => hit);
   }
 }

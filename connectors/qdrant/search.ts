@@ -24,14 +24,28 @@ export async function searchChunks(
     vector: Array.from(query.vector),
     using: vectorName(space.name),
     filter: { must: [live, ...(filter === undefined ? [] : [filterCondition(filter)])] },
-    payload: chunkFields,
+    payload: [...chunkFields, 'seq'],
   };
   for (let limit = k + beyond, exact = false; ;) {
     const found = await port.query(chunks, { ...request, limit, exact }, signal);
-    if (found.length < k && !exact) exact = true;
-    else if (found.length === limit && found.at(-1)!.score === found[k - 1]!.score) limit *= 2;
-    else return found.map(hitOf).sort(byScoreAndId).slice(0, k);
+    const newest = newestOfEach(found);
+    if (newest.length < k && found.length < limit && !exact) exact = true;
+    else if (found.length === limit && found.at(-1)!.score === newest[k - 1]?.score) limit *= 2;
+    else if (found.length === limit && newest.length < k) limit *= 2;
+    else return newest.map(hitOf).sort(byScoreAndId).slice(0, k);
   }
+}
+
+/** While a document is replaced, a chunk that stays is there twice: the later one is kept. */
+export function newestOfEach<Found extends Pick<ScoredPoint, 'payload'>>(points: readonly Found[]): Found[] {
+  const newest = new Map<string, Found>();
+  for (const point of points) {
+    const id = point.payload['chunk_id'] as string;
+    const other = newest.get(id);
+    if (other === undefined || (other.payload['seq'] as number) < (point.payload['seq'] as number))
+      newest.set(id, point);
+  }
+  return points.filter((point) => newest.get(point.payload['chunk_id'] as string) === point);
 }
 
 /** Chunks that readers may see. */

@@ -14,7 +14,7 @@ export function neededTerms(terms: TermSearch | undefined, mode: string): TermSe
     'config_invalid',
     `The store holds no words, so it cannot be asked in mode ${mode}.`,
     {
-      hint: 'Put the step `sparse: { bm25: {} }` before `embed` in the chain and fill a new store, or ask in mode dense.',
+      hint: 'Put the step `sparse: { bm25: {} }` before `embed` in the chain and fill a new generation (`millrace generations start`) or a new store; or ask in mode dense.',
     },
   );
 }

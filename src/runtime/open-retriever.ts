@@ -59,10 +59,11 @@ export async function openPipelineRetriever(
           keys = embed.keys;
         }
         const rule = { keys, models: [...models.keys()] };
+        const asked = number === undefined ? store : ofGeneration(store, number);
         return createRetriever({
-          store: number === undefined ? store : ofGeneration(store, number),
+          store: asked,
           models,
-          terms: termSearch(stored, store, spec),
+          terms: termSearch(stored, asked, spec),
           spacesOf: (key) => routeOfKey(rule, key),
           clock: systemClock,
           release: () => own.release(),
@@ -79,12 +80,18 @@ function nothingStored({ name }: PipelineSpec): MillraceError {
   });
 }
 
-/** A search of vectors is refused once another generation is active than the one whose models made them. */
+/** A search is refused once another generation is active than the one whose models are asked. */
 function ofGeneration(store: Store, generation: number): Store {
   const { search } = store;
   return {
     ...store,
-    search: { ...search, search: (query, signal) => search.search({ ...query, generation }, signal) },
+    search: {
+      ...search,
+      search: (query, signal) => search.search({ ...query, generation }, signal),
+      ...(search.searchTerms && {
+        searchTerms: (query, signal) => search.searchTerms!({ ...query, generation }, signal),
+      }),
+    },
   };
 }
 

@@ -42,7 +42,7 @@ async function execute(name: string): Promise<readonly CellOutput[]> {
 }
 
 test('there are notebooks', () => {
-  expect(names).toContain('01-first-index.ipynb');
+  expect(names).toEqual(['01-first-index.ipynb', '02-change-the-model.ipynb']);
 });
 
 test.each(names)('%s imports the public face alone, and is kept without what it printed', async (name) => {
@@ -55,7 +55,7 @@ test.each(names)('%s imports the public face alone, and is kept without what it 
   expect(code.flatMap(({ outputs = [] }) => outputs)).toEqual([]);
 });
 
-test('01-first-index goes from documents to answers, and draws them', { timeout: 60_000 }, async () => {
+test('01-first-index goes from documents to answers, and draws them', { timeout: 180_000 }, async () => {
   const outputs = await execute('01-first-index.ipynb');
   expect(outputs.filter(({ name }) => name === 'stderr')).toEqual([]);
   const printed = outputs.flatMap(({ text = [] }) => text).join('');
@@ -72,3 +72,26 @@ test('01-first-index goes from documents to answers, and draws them', { timeout:
   expect(drawn.slice(1, 4).map(best)).toEqual(Array.from({ length: 3 }, () => 'telescope.md'));
   expect(best(drawn.at(-1)!)).toBe('kitchen.md');
 });
+
+test(
+  '02-change-the-model switches to a new generation while questions are answered',
+  { timeout: 180_000 },
+  async () => {
+    const outputs = await execute('02-change-the-model.ipynb');
+    expect(outputs.filter(({ name }) => name === 'stderr')).toEqual([]);
+    const printed = outputs.flatMap(({ text = [] }) => text).join('');
+    expect(printed).toContain('601 documents stored, 601 texts embedded');
+    expect(printed).toContain('601 documents of the source were unchanged, 0 were stored anew');
+    expect(printed).toMatch(/generation_switched: .* of the neighbours are those of generation 1/);
+    // By the old model or by the new one, and nothing else.
+    expect(printed).toMatch(/\d\d questions, 2 different scores, all found notes.jsonl\/visit\n/);
+    expect(printed).toContain('The store was filled by another chain:');
+    const [drawn] = outputs.flatMap(({ data }) => data?.['image/svg+xml']?.join('') ?? []);
+    expect(drawn!.match(/<line [^>]*dasharray/g)).toHaveLength(2);
+    const dots = (color: string) => drawn!.match(new RegExp(`r="4" fill="${color}"`, 'g'))!.length;
+    // One of each colour stands in the legend.
+    expect(dots('#4c78a8')).toBeGreaterThan(5);
+    expect(dots('#f58518')).toBeGreaterThanOrEqual(11);
+    expect(drawn).not.toMatch(/NaN|undefined|Infinity/);
+  },
+);

@@ -168,6 +168,28 @@ test('a store without words says so when it is asked by words, and takes none la
   });
 });
 
+test('a filled store gets words with a new generation, and a retriever that is open goes on with them', async () => {
+  const bed = await openBed();
+  await bed.write({ 'ants.md': 'Ants live in colonies.', 'bees.md': 'Bees make honey, number E42.' });
+  const chain: PipelineInput['chain'] = [
+    { chunk: { markdown: {} } },
+    { embed: { static: { model: 'bundled' } } },
+  ];
+  await bed.run({ input: { chain } });
+  const open = await bed.retriever({ chain });
+  await expect(open.retrieve('e42', { mode: 'hybrid' })).rejects.toMatchObject({ code: 'config_invalid' });
+  const later = { chain: chain.toSpliced(1, 0, { sparse: { bm25: {} } }) };
+  await bed.run({ input: { ...later, generations: { onNewSpace: 'reindex' } } });
+  const fresh = await bed.retriever(later);
+  expect((await fresh.retrieve('e42', { mode: 'sparse' })).map(({ documentId }) => documentId)).toEqual([
+    'bees.md',
+  ]);
+  await fresh.close();
+  expect((await open.retrieve('honey', { k: 1 }))[0]).toMatchObject({ documentId: 'bees.md' });
+  expect(await open.retrieve('e42', { mode: 'sparse' })).toHaveLength(1);
+  await open.close();
+});
+
 test('questions that cannot be asked are refused, with what can', async () => {
   const retriever = await filled({ a: 'text' });
   const refusal = async (options: object, text = 'text') =>

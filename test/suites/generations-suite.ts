@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BehindDocument, Generations } from '../../src/contracts/generations.js';
 import type { Store } from '../../src/contracts/store.js';
+import { countTerms } from '../../src/transforms/terms/count-terms.js';
 import { patience, type OpenHarness, type StoreHarness } from './store-harness.js';
 import { deleting, failing, kinds, layout, layoutOf, storing, textsOf, version } from './store-samples.js';
 
@@ -175,6 +176,10 @@ export function generationsSuite(name: string, openHarness: OpenHarness): void {
       const query = { space: '*', vector: Float32Array.of(1, 0, 0, 0), k: 2 };
       expect(await reader.search.search({ ...query, generation: 2 })).toHaveLength(2);
       await expect(reader.search.search({ ...query, generation: 1 })).rejects.toMatchObject({
+        code: 'generation_moved',
+      });
+      const words = { terms: countTerms('one'), k: 2, k1: 1, b: 1 };
+      await expect(reader.search.searchTerms!({ ...words, generation: 1 })).rejects.toMatchObject({
         code: 'generation_moved',
       });
       await expect(store.sink.write([storing('c', 1, ['three'])])).rejects.toMatchObject({

@@ -23,7 +23,13 @@ export function createEnginePort(engine: Engine): QdrantPort {
         if (!engine.collections().includes(collection)) return undefined;
         const { status, config } = engine.describe(collection);
         const terms = 'sparse_vectors' in config.params;
-        return { status, terms, vectors: new Map(Object.entries(config.params.vectors)) } as CollectionState;
+        const indexFrom = config.optimizer_config.indexing_threshold;
+        return {
+          status,
+          terms,
+          indexFrom,
+          vectors: new Map(Object.entries(config.params.vectors)),
+        } as CollectionState;
       }),
     create: (collection, { vectors, terms, indexFrom = 10_000 }) =>
       asked(() => {

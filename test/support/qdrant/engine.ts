@@ -11,6 +11,8 @@ interface Collection {
   readonly indexes: Map<string, unknown>;
   /** How often its state is still told as one that optimizes. */
   optimizing: number;
+  /** It has something to optimize and waits for a change before it begins. */
+  waiting: boolean;
 }
 
 type PointId = string | number;
@@ -82,13 +84,14 @@ function engineOver(collections: Map<string, Collection>) {
         points: new Map(),
         indexes: new Map(),
         optimizing: 0,
+        waiting: false,
       });
       return true;
     },
     describe(name: string) {
       const one = open(name);
-      const status = one.optimizing > 0 ? 'yellow' : 'green';
-      one.optimizing = Math.max(0, one.optimizing - 1);
+      const status = one.waiting ? 'grey' : one.optimizing > 0 ? 'yellow' : 'green';
+      if (!one.waiting) one.optimizing = Math.max(0, one.optimizing - 1);
       return {
         status,
         optimizer_status: 'ok',
@@ -109,7 +112,8 @@ function engineOver(collections: Map<string, Collection>) {
       const one = open(name);
       const threshold = optimizers_config.indexing_threshold;
       if (threshold === undefined || threshold === null) return true;
-      if (one.indexingThreshold === 0 && threshold > 0) one.optimizing = optimizingTold;
+      one.waiting = one.indexingThreshold === 0 && threshold > 0;
+      if (one.waiting) one.optimizing = optimizingTold;
       one.indexingThreshold = threshold;
       return true;
     },

@@ -68,19 +68,24 @@ describe('asking for rows', () => {
     expect(asked().length).toBe(4);
   });
 
-  test('a limit of 0.5 s on a call of 4 s is over in 0.6 s, and the call is cut off', async () => {
-    const slow = async (): Promise<EndpointAnswer> => {
-      await systemClock.sleep(4_000);
-      return rowsFor(['a']);
-    };
-    const first = await open(slow, { timeoutMs: 500 });
-    const began = performance.now();
-    const asked = first.ask('a').catch((error: unknown) => error);
-    await expect.poll(() => first.endpoint.aborted, { interval: 5 }).toBe(1);
-    expect(performance.now() - began).toBeLessThan(600);
-    first.stop.abort(new Error('enough'));
-    expect(await asked).toMatchObject({ message: 'enough' });
-  });
+  // On a clock of the wall: another try where the machine was busy for a tenth of a second.
+  test(
+    'a limit of 0.5 s on a call of 4 s is over in 0.6 s, and the call is cut off',
+    { retry: 2 },
+    async () => {
+      const slow = async (): Promise<EndpointAnswer> => {
+        await systemClock.sleep(4_000);
+        return rowsFor(['a']);
+      };
+      const first = await open(slow, { timeoutMs: 500 });
+      const began = performance.now();
+      const asked = first.ask('a').catch((error: unknown) => error);
+      await expect.poll(() => first.endpoint.aborted, { interval: 5 }).toBe(1);
+      expect(performance.now() - began).toBeLessThan(600);
+      first.stop.abort(new Error('enough'));
+      expect(await asked).toMatchObject({ message: 'enough' });
+    },
+  );
 
   test('a service that answers nobody is an outage: waited out, and no key fails', async () => {
     let down = true;
