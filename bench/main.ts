@@ -2,6 +2,7 @@ import { chunkers } from './chunk.bench.js';
 import { embedBacklog } from './embed-backlog.bench.js';
 import { embed } from './embed.bench.js';
 import { keepsBar, type Benchmark } from './figure.js';
+import { live } from './live.bench.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
 import { pipeline } from './pipeline.bench.js';
@@ -20,6 +21,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   embed,
   'embed-backlog': embedBacklog,
   serve,
+  live,
   swap,
   sinks,
   search,

@@ -1,4 +1,4 @@
-/** `npm run torture -- redis [--ops 200000 --seed 1 --minutes 10 --faults 150]`: the long form of the torture test. */
+/** `npm run torture -- redis|postgres [--ops 200000 --seed 1 --minutes 10 --faults 150]`: the long form of the torture test. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

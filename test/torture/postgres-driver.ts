@@ -1,61 +1,121 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { startTcpProxy } from '../support/faults/tcp-proxy.js';
 import { startPostgres } from '../support/services/postgres.js';
 import type { TortureDriver } from './driver.js';
-import { OperationLog } from './log.js';
+import type { Expected } from './log.js';
 import type { Operation } from './operations.js';
 
-const table = 'torture';
 const slot = 'millrace_torture';
-/** Transactions that overlap. */
-const atOnce = 3;
+/** Transactions that are under way at once, and so overlap. */
+const writers = 3;
+const mostInTransaction = 8;
 
-/** Rows of a Postgres table, read by one daemon while another waits to take over. A row has no version that cannot be read. */
+/** Rows of a table, changed by overlapping transactions and followed by one daemon, while another waits to take over. */
 export async function startPostgresDriver(): Promise<TortureDriver> {
-  const server = await startPostgres({ wal_level: 'logical' });
+  const server = await startPostgres({ wal_level: 'logical', deadlock_timeout: '100ms' });
   const proxy = await startTcpProxy(Number(new URL(server.url).port));
-  const log = new OperationLog();
-  const query = <Row extends pg.QueryResultRow>(text: string) =>
-    patiently(server.url, async (client) => (await client.query<Row>(text)).rows);
-  await query(
-    `create table ${table} (id text primary key, body text, lang text, revision text, touched int default 0)`,
-  );
+  /** The log of what was written is the table; a deleted row leaves its id here. */
+  const ids = new Set<string>();
+  let target: string | undefined;
+
+  async function ask<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    for (;;) {
+      const client = new pg.Client({ connectionString: server.url });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return (await client.query<Row>(text, values)).rows;
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    }
+  }
+
+  await ask(`create table documents (id text primary key, body text not null, lang text, revision text);
+             alter table documents alter column body set storage external`);
+
+  /** The same transaction again until it is in: a second time says the same as the first. */
+  async function transact(operations: readonly Operation[]): Promise<void> {
+    const statements = operations.map(statementOf);
+    for (;;) {
+      const client = new pg.Client({ connectionString: server.url });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        await client.query('begin');
+        for (const { text, values } of statements) await client.query(text, values);
+        await client.query('commit');
+        return;
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    }
+  }
+
   return {
-    source: `postgres:${table}`,
+    source: 'postgres:documents',
     config: {
       postgres: {
-        ...{ url: proxy.through(server.url), table, text: 'body', metadata: ['lang', 'revision'] },
-        ...{ timeoutMs: 1_500, takeoverMs: 2_000, heartbeatMs: 1_000, batch: 64 },
+        ...{
+          url: proxy.through(server.url),
+          table: 'documents',
+          text: 'body',
+          metadata: ['lang', 'revision'],
+        },
+        ...{ timeoutMs: 1_500, takeoverMs: 3_000, heartbeatMs: 1_000, batch: 64 },
       },
     },
     daemons: 2,
     proxy,
     async write(operations) {
-      const readable = operations.filter(({ kind }) => kind !== 'bad');
-      // Changes of one row are in one transaction, in their order; the others are under way at the same time.
-      const parts = Array.from({ length: atOnce }, (_, part) =>
-        readable.filter(({ id }) => shareOf(id) === part),
+      target = undefined;
+      const transactions: Operation[][] = [];
+      for (let at = 0; at < operations.length;) {
+        const size = 1 + ((at * 7) % mostInTransaction);
+        transactions.push(operations.slice(at, at + size));
+        at += size;
+      }
+      for (const { id } of operations) ids.add(id);
+      const next = transactions.values();
+      await Promise.all(
+        Array.from({ length: writers }, async () => {
+          for (const transaction of next) await transact(transaction);
+        }),
       );
-      await Promise.all(parts.map((part) => patiently(server.url, (client) => apply(client, part))));
-      for (const operation of readable) log.add(operation);
     },
     restart: () => server.restart(),
     async backlog() {
-      const [row] = await query<{ bytes: string | null }>(
-        `select greatest(0, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), confirmed_flush_lsn)) as bytes
+      target ??= (await ask<{ at: string }>('select pg_current_wal_lsn() as at'))[0]!.at;
+      // Confirmed is what comes before the end of the last commit.
+      const [row] = await ask<{ bytes: string }>(
+        `select greatest(0, pg_wal_lsn_diff($1, confirmed_flush_lsn) - 1) as bytes
          from pg_replication_slots where slot_name = '${slot}'`,
+        [target],
       );
-      // What the daemons write to the log themselves is always a little ahead of what they confirm.
-      const bytes = Number(row?.bytes ?? Infinity);
-      return bytes < 4_096 ? 0 : bytes;
+      return row === undefined ? Infinity : Number(row.bytes);
     },
-    expected: () => Promise.resolve(log.documents),
-    async trace(id) {
-      const rows = await query<{ row: string }>(
-        `select row(t.*)::text as row from ${table} t where id = ${pg.escapeLiteral(id)}`,
+    async expected() {
+      const expected = new Map<string, Expected>();
+      for (const id of ids) expected.set(id, { content: undefined, failed: false, earlier: [] });
+      const rows = await ask<{ id: string; body: string; lang: string; revision: string }>(
+        'select * from documents',
       );
-      return rows.map(({ row }) => row.slice(0, 200));
+      for (const { id, body, lang, revision } of rows)
+        expected.set(id, {
+          content: { text: body, metadata: { lang, revision } },
+          failed: false,
+          earlier: [],
+        });
+      return expected;
+    },
+    async trace(id) {
+      const rows = await ask('select xmin, revision, md5(body) from documents where id = $1', [id]);
+      return rows.map((row) => JSON.stringify(row));
     },
     async stop() {
       await proxy.stop();
@@ -64,52 +124,29 @@ export async function startPostgresDriver(): Promise<TortureDriver> {
   };
 }
 
-async function apply(client: pg.Client, operations: readonly Operation[]): Promise<void> {
-  await client.query('begin');
-  for (const operation of operations) await change(client, operation);
-  // Large texts stay out of what the log says of this.
-  await client.query(`update ${table} set touched = touched + 1 where id = $1`, [operations[0]?.id ?? '']);
-  await client.query('commit');
-}
-
-async function change(client: pg.Client, operation: Operation): Promise<void> {
+function statementOf(operation: Operation): { text: string; values: unknown[] } {
+  const { id } = operation;
   switch (operation.kind) {
     case 'put': {
-      const { id, text, metadata } = operation;
-      await client.query(
-        `insert into ${table} values ($1, $2, $3, $4)
-         on conflict (id) do update set body = $2, lang = $3, revision = $4`,
-        [id, text, metadata['lang'], metadata['revision']],
-      );
-      return;
+      const { text, metadata } = operation;
+      return {
+        text: `insert into documents values ($1, $2, $3, $4) on conflict (id)
+               do update set body = excluded.body, lang = excluded.lang, revision = excluded.revision`,
+        values: [id, text, metadata['lang'], metadata['revision']],
+      };
     }
     case 'delete':
-      await client.query(`delete from ${table} where id = $1`, [operation.id]);
-      return;
+      return { text: 'delete from documents where id = $1', values: [id] };
+    // A row is always good: instead, a change that leaves its text where it is, out of the row.
     case 'bad':
-      throw new Error('A row has no version that cannot be read.');
+      return { text: `update documents set revision = revision || '+' where id = $1`, values: [id] };
     default:
-      operation satisfies never;
+      return operation satisfies never;
   }
 }
 
-/** Once more from the start when the server goes away: what is done twice says the same. */
-async function patiently<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return await work(client);
-    } catch (error) {
-      if (tries === 100) throw error;
-      await delay(100);
-    } finally {
-      await client.end().catch(() => undefined);
-    }
-  }
-}
-
-function shareOf(id: string): number {
-  return [...id].reduce((sum, sign) => sum + sign.charCodeAt(0), 0) % atOnce;
+/** A deadlock, a server on its way down or up, a lost connection. */
+function mayPass(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  return !(error instanceof pg.DatabaseError) || /^(40|57|08|53)/.test(code);
 }
