@@ -1,7 +1,9 @@
+import { readFilter } from '../elements/filter/read-filter.js';
+import { checkQuestion } from '../retrieval/check-question.js';
+import type { SearchMode } from '../retrieval/hit.js';
 import { openPipelineRetriever } from '../runtime/open-retriever.js';
 import type { Command } from './command.js';
 import { exitCode } from './exit-code.js';
-import type { SearchMode } from '../retrieval/hit.js';
 import { passageLines } from './passage-lines.js';
 import { parseFilters } from './parse-filters.js';
 
@@ -21,9 +23,13 @@ export const queryCommand: Command<[configPath: string, text: string, flags: Que
   text,
   { filter, ...options },
 ) => {
+  const question = { ...options, filter: parseFilters(filter) };
+  // Before models are loaded and a store is opened.
+  checkQuestion(text, question);
+  readFilter(question.filter);
   const retriever = await openPipelineRetriever(await load(configPath), { connectors });
   try {
-    const hits = await retriever.retrieve(text, { ...options, filter: parseFilters(filter) });
+    const hits = await retriever.retrieve(text, question);
     for (const hit of hits) {
       output.data(hit);
       for (const line of passageLines(hit)) output.line(line);

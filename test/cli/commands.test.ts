@@ -87,7 +87,7 @@ describe('millrace', { timeout: 60_000 }, () => {
     await writeFile(
       join(folder, 'routed.yaml'),
       'name: routed\nsource: { files: { root: docs } }\nsink: { pglite: { path: store } }\nfailed: { files: { path: failed } }\nworkers: 1\n' +
-        'chain:\n  - chunk: { markdown: {} }\n  - embed:\n      route: metadata.lang\n      models:\n' +
+        'chain:\n  - chunk: { markdown: {} }\n  - sparse: { bm25: {} }\n  - embed:\n      route: metadata.lang\n      models:\n' +
         '        de: { static: { model: bundled, prompts: { document: "deutsch: ", query: "deutsch: " } } }\n' +
         '        "*": { static: { model: bundled } }\n',
     );
@@ -100,6 +100,16 @@ describe('millrace', { timeout: 60_000 }, () => {
     expect(await ids()).toEqual(['ants.md', 'bees', 'bienen']);
     expect(await ids('--route', 'de')).toEqual(['bienen']);
     expect(await ids('--route', 'en')).toEqual(['ants.md', 'bees']);
+    // By the words of the question alone, and both ways.
+    expect(await ids('--mode', 'sparse')).toEqual(['bees']);
+    expect(await ids('--mode', 'sparse', '--route', 'de')).toEqual([]);
+    expect(await ids('--mode', 'hybrid')).toEqual(['ants.md', 'bees', 'bienen']);
+    const without = await on('query', 'millrace.yaml', 'honey', '--mode', 'hybrid');
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      expect.stringContaining('holds no words, so it cannot be asked in mode hybrid') as string,
+    ]);
+    expect((await on('query', 'millrace.yaml', 'honey', '--mode', 'lexical')).code).toBe(2);
   });
 
   test('failed list, show and discard, by id and for programs', async () => {
