@@ -80,6 +80,13 @@ async function* compare(
     bar,
     better: 'higher',
   };
+  const cpuRatios = results.ours.map(({ cpuMs }, round) => results.bare[round]!.cpuMs / cpuMs);
+  yield {
+    name: `sources/${name}/processor-ratio`,
+    value: Math.round(median(cpuRatios) * 1_000) / 1_000,
+    unit: 'of the bare loop',
+    better: 'higher',
+  };
   const peak = median(results.ours.map(({ peakBytes }) => peakBytes));
   yield { name: `sources/${name}/peak`, value: Math.round(peak / 1e6), unit: 'MB', better: 'lower' };
   yield {

@@ -7,6 +7,8 @@ export interface SqlStatement {
   readonly values?: readonly SqlValue[];
   /** In a transaction: how many rows it must give. With any other number the transaction ends here, undone. */
   readonly rows?: number;
+  /** Outside a transaction, on a server: settings of the session for this statement alone. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Rows in Postgres's binary COPY format, header and trailer included. */

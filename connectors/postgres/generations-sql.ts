@@ -25,7 +25,8 @@ export function listGenerationsSql(names: TableNames, pipeline: string): SqlStat
 
 export function behindSql(names: TableNames, pipeline: string, generation: number): SqlStatement {
   return {
-    text: `select count(*)::int as behind from ${names.behind} where pipeline = $1 and generation = $2`,
+    text: `select count(*)::int as documents, (count(*) filter (where claimed_until > clock_timestamp()))::int as claimed
+           from ${names.behind} where pipeline = $1 and generation = $2`,
     values: [pipeline, generation],
   };
 }
@@ -93,7 +94,10 @@ export function claimSql(
            ), claimed as (
              update ${names.behind} b set claimed_until = clock_timestamp() + make_interval(secs => $5::float8 / 1000)
              from next where b.ctid = next.place returning b.document_id, b.mark
-           ) select document_id, mark::text from claimed order by document_id`,
+           ) select document_id, mark::text, coalesce((
+             select chunk_count from ${names.ledger} l
+             where l.pipeline = ${activeKey(names, '$1')} and l.document_id = claimed.document_id), 0) as chunks
+           from claimed order by document_id`,
     values: [pipeline, generation, after, limit, leaseMs],
   };
 }

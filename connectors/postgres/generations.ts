@@ -115,11 +115,15 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     },
     claim: async (number, options, signal) => {
       const { rows } = await transact([sql.claimSql(names, pipeline, number, options)], signal);
-      return rows.map((row) => ({ documentId: row['document_id'] as string, mark: row['mark'] as string }));
+      return rows.map((row) => ({
+        documentId: row['document_id'] as string,
+        mark: row['mark'] as string,
+        chunks: row['chunks'] as number,
+      }));
     },
     behind: async (number, signal) => {
       const rows = await connection.query(sql.behindSql(names, pipeline, number), signal);
-      return rows[0]!['behind'] as number;
+      return rows[0] as { documents: number; claimed: number };
     },
     read: async (ids, signal) => {
       const { rows } = await transact([sql.readDocumentsSql(names, pipeline, ids)], signal);

@@ -115,7 +115,7 @@ export function openPgConnection(
 
   return {
     create: async () => {},
-    query: async (statement, signal) => run((client) => runStep(client, statement), signal),
+    query: async (statement, signal) => run((client) => runWithSettings(client, statement), signal),
     transaction: async (steps, signal) =>
       run((client) => runTransaction(client, steps, timeoutMs, signal), signal),
     close: () =>
@@ -124,6 +124,18 @@ export function openPgConnection(
         await pool.end();
       })()),
   };
+}
+
+async function runWithSettings(client: PoolClient, statement: SqlStatement): Promise<SqlRow[]> {
+  const settings = Object.entries(statement.settings ?? {});
+  try {
+    for (const [name, value] of settings)
+      await client.query('select set_config($1, $2, false)', [name, value]);
+    return await runStep(client, statement);
+  } finally {
+    // A connection that is broken is closed anyway.
+    for (const [name] of settings) await client.query(`reset ${name}`).catch(() => undefined);
+  }
 }
 
 async function runTransaction(

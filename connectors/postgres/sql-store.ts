@@ -44,6 +44,8 @@ export function createSqlStore(
     index: index === 'auto' ? autoIndex : index,
     concurrently: shared,
     vacuum: !shared,
+    clock,
+    notify,
   };
   const tune = async (there: FoundLayout | undefined, signal?: AbortSignal) => {
     if (there !== undefined && there.spaces.length > 0)

@@ -1,8 +1,10 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
+import type { Clock, Notice } from '../../src/contracts/context.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
 import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
-import { createIndexSql, dropIndexSql, indexable, type IndexRule } from './vector-index.js';
+import { buildIndex, type BuildOptions } from './build-index.js';
+import { dropIndexSql, indexable, type IndexRule } from './vector-index.js';
 
 export interface TuneOptions {
   readonly index: IndexRule;
@@ -10,6 +12,9 @@ export interface TuneOptions {
   readonly concurrently: boolean;
   /** Nobody else clears dead rows and counts the live ones. */
   readonly vacuum: boolean;
+  readonly clock: Clock;
+  /** Hears how far a build is. */
+  notify(notice: Notice): void;
 }
 
 /** Makes reading fast: statistics where the database does not keep them itself, and the vector index of a space once it pays. */
@@ -18,14 +23,14 @@ export async function tuneStore(
   names: TableNames,
   pipeline: string,
   spaces: readonly FoundSpace[],
-  { index, concurrently, vacuum }: TuneOptions,
+  { index, vacuum, ...building }: TuneOptions,
   signal?: AbortSignal,
 ): Promise<void> {
   if (vacuum) await connection.query({ text: `vacuum (analyze) ${names.ledger}, ${names.chunks}` }, signal);
   if (index === 'off') return;
   for (const space of spaces)
     if (!space.indexed && indexable(space.width))
-      await tuneSpace(connection, names, pipeline, space, { threshold: index, concurrently }, signal);
+      await tuneSpace(connection, names, pipeline, space, { threshold: index, ...building }, signal);
 }
 
 async function tuneSpace(
@@ -33,15 +38,15 @@ async function tuneSpace(
   names: TableNames,
   pipeline: string,
   space: FoundSpace,
-  { threshold, concurrently }: { readonly threshold: number; readonly concurrently: boolean },
+  { threshold, ...how }: { readonly threshold: number } & BuildOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const rows = await connection.query(stateSql(names, pipeline, space, threshold), signal);
   const { chunks, half_built: halfBuilt, building } = rows[0] as unknown as IndexState;
   if (chunks < threshold || building) return;
   try {
-    if (halfBuilt) await connection.query(dropIndexSql(names, space.index, concurrently), signal);
-    await connection.query(createIndexSql(names, pipeline, space, concurrently), signal);
+    if (halfBuilt) await connection.query(dropIndexSql(names, space.index, how.concurrently), signal);
+    await buildIndex(connection, names, pipeline, space, how, signal);
   } catch (error) {
     // Another daemon began to build it at this moment.
     if (!(error instanceof MillraceError) || error.code !== 'store_conflict') throw error;

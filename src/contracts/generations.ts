@@ -26,6 +26,8 @@ export interface Generation {
 export interface BehindDocument {
   readonly documentId: string;
   readonly mark: string;
+  /** How many the active generation holds of it. */
+  readonly chunks: number;
 }
 
 /** A document as the active generation holds it. */
@@ -70,8 +72,11 @@ export interface Generations {
    * a later change came.
    */
   claim(number: number, options: ClaimOptions, signal?: AbortSignal): Promise<readonly BehindDocument[]>;
-  /** How many documents it is behind in, claimed ones too. */
-  behind(number: number, signal?: AbortSignal): Promise<number>;
+  /** How many documents it is behind in, and how many of them somebody has claimed. */
+  behind(
+    number: number,
+    signal?: AbortSignal,
+  ): Promise<{ readonly documents: number; readonly claimed: number }>;
   /** Of the active generation; unknown ones are left out. */
   read(documentIds: readonly string[], signal?: AbortSignal): Promise<readonly StoredDocument[]>;
   /** The claimed changes are taken over; what was changed since stays behind. */

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 import type { Document } from './document.js';
 
@@ -9,10 +9,5 @@ export function textHash(text: string): string {
 
 /** Hash of what a document says, text and metadata, whatever the order of its keys; its version does not count. */
 export function contentHash({ text, metadata }: Pick<Document, 'text' | 'metadata'>): string {
-  return createHash('sha256')
-    .update(canonicalJson(metadata))
-    .update('\0')
-    .update(text)
-    .digest('hex')
-    .slice(0, 32);
+  return hash('sha256', `${canonicalJson(metadata)}\0${text}`, 'hex').slice(0, 32);
 }

@@ -135,6 +135,8 @@ class Loop {
         await this.#take(delivery);
       }
     } catch (error) {
+      // A drain that cut something short before anything was read is no fault.
+      if (stop.draining.aborted && MillraceError.from(error).code === 'aborted') return;
       this.#giveUp(error);
     }
   }

@@ -9,7 +9,7 @@ export interface SourceStateOptions {
   /** Name of the source. */
   readonly source: string;
   readonly clock: Clock;
-  /** Ends the wait for a store that is away. */
+  /** Ends the wait for a store that is away; from then on each call is tried once. */
   readonly signal: AbortSignal;
   readonly report: Report;
 }
@@ -20,13 +20,16 @@ export interface SourceStateOptions {
  */
 export function sourceState({ artifacts, source, clock, signal, report }: SourceStateOptions): SourceState {
   const name = `source ${source}`;
-  const patiently = <T>(call: () => Promise<T>): Promise<T> =>
-    retry(call, {
-      clock,
-      signal,
-      onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
-      onRecovered: () => report({ type: 'recovered', lane: 'sink' }),
-    });
+  const patiently = async <T>(call: () => Promise<T>): Promise<T> =>
+    // What is settled after the last was read is still remembered.
+    signal.aborted
+      ? call()
+      : retry(call, {
+          clock,
+          signal,
+          onRetry: (event) => report({ type: 'retry', lane: 'sink', ...event }),
+          onRecovered: () => report({ type: 'recovered', lane: 'sink' }),
+        });
   return {
     read: () => patiently(() => artifacts.read(name)),
     replace: (expected, value) => patiently(() => artifacts.replace(name, expected, value)),

@@ -76,6 +76,17 @@ test('a drain ends at its deadline, and an abort at once; neither settles what i
   expect(await bed.failed()).toEqual([]);
 });
 
+test('a drain that comes before anything was read is a drain', async () => {
+  const bed = await openBed();
+  const stop = new AbortController();
+  const summary = await bed.run({
+    source: five(),
+    signal: stop.signal,
+    onEvent: ({ type }) => type === 'started' && stop.abort(),
+  });
+  expect(summary).toMatchObject({ end: 'drained', outcomes: { stored: 0 } });
+});
+
 test('a watching run takes in changes until it is drained', async () => {
   const bed = await openBed();
   await bed.write({ 'a.md': 'Ants.', 'b.md': 'Bees.' });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connectors } from '../../connectors/registry.js';
 import type { PipelineInput } from '../../src/config/schema.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
@@ -6,6 +6,7 @@ import { listGenerations, withReindex } from '../../src/runtime/generations/run-
 import { usePglite, type Bed } from './bed.js';
 
 const openBed = usePglite();
+vi.setConfig({ testTimeout: 120_000 });
 
 /** Vectors as wide as the bundled model's, in another space. */
 const chain: PipelineInput['chain'] = [

@@ -93,8 +93,11 @@ export function generationsSuite(name: string, openHarness: OpenHarness): void {
           spaces: [{ width: 3 }],
         },
       ]);
-      await generations.settle(two, await claim(two));
-      expect(await claim(two)).toEqual([]);
+      const claimed = await claim(two);
+      expect(claimed.map(({ chunks }) => chunks)).toEqual([1, 1, 1]);
+      expect(await generations.behind(two)).toEqual({ documents: 3, claimed: 3 });
+      await generations.settle(two, claimed);
+      expect(await generations.behind(two)).toEqual({ documents: 0, claimed: 0 });
       await store.sink.write([
         storing('a', 2, ['new']),
         storing('d', 1, ['fresh']),

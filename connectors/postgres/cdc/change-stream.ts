@@ -7,8 +7,8 @@ import { Wake } from './wake.js';
 /** What was read and waits to be taken: events of the stream, and words that all up to a position was sent. */
 export type Waiting = StreamEvent | { readonly kind: 'position'; readonly lsn: Lsn };
 
-/** Beyond these the server has to wait. */
-const maxEvents = 4_096;
+/** Beyond these the server has to wait: what waits here outlives the young generation, and costs memory and collection. */
+const maxEvents = 1_024;
 const maxBytes = 8 << 20;
 
 /**

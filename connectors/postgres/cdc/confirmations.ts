@@ -16,7 +16,8 @@ export interface Progress {
 export class Confirmations {
   readonly #state: SourceState;
   readonly #holder: string;
-  readonly #epoch: number;
+  /** Agreed upon when this process began to read. */
+  readonly #agreed: Agreed;
   #confirmed: Lsn;
   #writing: Promise<void> | undefined;
   #again: Promise<void> | undefined;
@@ -24,14 +25,20 @@ export class Confirmations {
   private constructor(state: SourceState, holder: string, memory: SourceMemory) {
     this.#state = state;
     this.#holder = holder;
-    this.#epoch = memory.epoch;
+    this.#agreed = memory;
     this.#confirmed = parseLsn(memory.confirmed);
   }
 
-  /** From now on this process is the one that reads. */
-  static async begin(state: SourceState, holder: string): Promise<Confirmations> {
-    const memory = await remember(state, (known) => known && { ...known, holder, beat: known.beat + 1 });
-    return new Confirmations(state, holder, memory!);
+  /**
+   * From now on this process is the one that reads.
+   * @param agreed upon with what the store held @throws Interrupted when another process came between
+   */
+  static async begin(state: SourceState, holder: string, agreed: SourceMemory): Promise<Confirmations> {
+    const memory = await remember(state, (known) =>
+      known !== undefined && agree(known, agreed) ? { ...known, holder, beat: known.beat + 1 } : undefined,
+    );
+    if (memory?.holder !== holder) throw new Interrupted('Another process changed what is read.');
+    return new Confirmations(state, holder, memory);
   }
 
   /** What the server may be told. */
@@ -63,7 +70,7 @@ export class Confirmations {
   async #write({ durable, backfill }: Progress): Promise<void> {
     let evicted = false;
     await remember(this.#state, (known) => {
-      evicted = known?.holder !== this.#holder || known.epoch !== this.#epoch;
+      evicted = known?.holder !== this.#holder || !agree(known, this.#agreed);
       if (evicted) return undefined;
       return {
         ...known!,
@@ -75,6 +82,12 @@ export class Confirmations {
     if (evicted) throw new Interrupted('Another process reads the slot now.');
     this.#confirmed = later(durable, this.#confirmed);
   }
+}
+
+type Agreed = Pick<SourceMemory, 'epoch' | 'mapping'>;
+
+function agree(a: Agreed, b: Agreed): boolean {
+  return a.epoch === b.epoch && a.mapping === b.mapping;
 }
 
 function later(a: Lsn, b: Lsn): Lsn {

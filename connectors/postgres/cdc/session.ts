@@ -107,6 +107,8 @@ async function begin(
   });
   const mapping = mappingDigest(tables, config.reread);
   for (;;) {
+    // Nothing is agreed upon over the head of one that reads.
+    await standby.wait(sql);
     const memory = await agree({ sql, state, server, config, slot: names.slot, mapping, types, notify });
     const stream = new ChangeStream(
       replication,
@@ -118,11 +120,10 @@ async function begin(
       await stream.start({ slot: names.slot, publication: names.publication, from });
     } catch (error) {
       if (sqlStateOf(error) !== slotBusy) throw error;
-      await standby.wait(sql);
       continue;
     }
     const watermark = new Watermark(from);
-    const confirmations = await Confirmations.begin(state, holder);
+    const confirmations = await Confirmations.begin(state, holder, memory);
     const backfillOf = async (backfill: BackfillMemory) => ({
       reading: new Backfill(backfill, plans, await expectedRows(sql, tables)),
       point: parseLsn(backfill.point),

@@ -195,10 +195,10 @@ class Reading {
     );
   }
 
-  /** A settlement after the end of its session is kept at once: nobody else will. */
+  /** A settlement after the end of its session is kept at once: nobody else will. What is not kept comes again. */
   async #settled(session: Session, settle: () => void): Promise<void> {
     settle();
-    if (session === this.#session && session.closed) await this.#record(session);
+    if (session === this.#session && session.closed) await this.#record(session).catch(() => undefined);
   }
 
   async #record(session: Session): Promise<void> {

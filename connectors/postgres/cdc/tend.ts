@@ -1,7 +1,6 @@
 import type { ConnectorContext } from '../../../src/contracts/context.js';
 import type { SourceContext } from '../../../src/contracts/source.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
-import { untilAborted } from '../until-aborted.js';
 import type { CdcConfig } from './config.js';
 import type { Progress } from './confirmations.js';
 import { Interrupted } from './interrupted.js';
@@ -21,15 +20,24 @@ const tickMs = 1_000;
 const lookMs = 10_000;
 
 /**
- * While a session lasts, beside the reading: tells the server what is durable, whatever the reading waits for; measures
- * how far it is behind; writes heartbeats.
+ * While a session lasts, beside the reading: tells the server what is durable, whatever the reading or the store waits
+ * for; measures how far it is behind; writes heartbeats.
  */
 export async function tend(options: TendOptions): Promise<void> {
-  const { session, config, connector, signal, progress } = options;
+  const { session, config, connector, signal } = options;
   const { clock } = connector;
   const { stream, confirmations } = session;
+  const heed = (error: unknown) => {
+    if (error instanceof Interrupted || (error instanceof MillraceError && error.code === 'source_behind'))
+      stream.ended(error);
+    // Else the store is away, which its own calls tell of.
+  };
+  // From one sign of life in the store to the next.
   const beatMs = Math.min(config.takeoverMs / 4, 5_000);
-  let [beatAt, lookAt, askAt] = [clock.now(), clock.now(), clock.now()];
+  const keep = oneAtATime(heed, (due) => keepDurable(options, due));
+  const look = oneAtATime(heed, () => measure(options));
+  const write = oneAtATime(heed, () => heartbeat(options));
+  let [askAt, beatAt, lookAt] = [clock.now(), clock.now(), clock.now()];
   let heartbeatAt = clock.now() + config.heartbeatMs;
   while (!signal.aborted) {
     try {
@@ -38,7 +46,6 @@ export async function tend(options: TendOptions): Promise<void> {
       return;
     }
     const now = clock.now();
-    const look = now >= lookAt;
     stream.confirm(confirmations.confirmed, now >= askAt);
     if (now >= askAt) askAt = now + config.timeoutMs / 4;
     if (stream.silentMs > config.timeoutMs) {
@@ -47,27 +54,35 @@ export async function tend(options: TendOptions): Promise<void> {
       await session.close();
       return;
     }
-    try {
-      const { durable } = progress();
-      if (durable > confirmations.confirmed || session.backfill !== undefined || now >= beatAt) {
-        beatAt = now + beatMs;
-        await untilAborted(confirmations.record(progress), signal);
-        stream.confirm(confirmations.confirmed);
-      }
-      if (now >= heartbeatAt) {
-        heartbeatAt = now + config.heartbeatMs;
-        await session.sql.rows("select pg_logical_emit_message(true, 'millrace', '')");
-      }
-      if (look) {
-        lookAt = now + lookMs;
-        await measure(options);
-      }
-    } catch (error) {
-      if (error instanceof Interrupted || (error instanceof MillraceError && error.code === 'source_behind'))
-        stream.ended(error);
-      // Else the store is away, which its own calls tell of, or the connection, which the reading tells of.
-    }
+    if (keep(now >= beatAt) && now >= beatAt) beatAt = now + beatMs;
+    if (now >= heartbeatAt && write(true)) heartbeatAt = now + config.heartbeatMs;
+    if (now >= lookAt && look(true)) lookAt = now + lookMs;
   }
+}
+
+/** Begins a work unless it is still under way from before. @returns whether it was begun */
+function oneAtATime(heed: (error: unknown) => void, work: (due: boolean) => Promise<void>) {
+  let busy = false;
+  return (due: boolean): boolean => {
+    if (busy) return false;
+    busy = true;
+    void work(due)
+      .catch(heed)
+      .finally(() => (busy = false));
+    return true;
+  };
+}
+
+/** @param due a sign of life is due, although nothing moved */
+async function keepDurable({ session, progress }: TendOptions, due: boolean): Promise<void> {
+  const { stream, confirmations, backfill } = session;
+  if (!due && backfill === undefined && progress().durable <= confirmations.confirmed) return;
+  await confirmations.record(progress);
+  stream.confirm(confirmations.confirmed);
+}
+
+async function heartbeat({ session }: TendOptions): Promise<void> {
+  await session.sql.rows("select pg_logical_emit_message(true, 'millrace', '')");
 }
 
 async function measure({ session, config, slot, connector, lag }: TendOptions): Promise<void> {

@@ -16,7 +16,7 @@ export function digestOfBlobName(name: string): FileDigest | undefined {
   return undefined;
 }
 
-/** Hashes a file. `matches` is true when there is nothing to compare with. */
+/** Hashes a file. `matches` is true when there is nothing to compare with. Rejects with the signal's reason when it aborts. */
 export async function hashFile(
   path: string,
   expected?: FileDigest,
@@ -27,7 +27,8 @@ export async function hashFile(
   // A git blob id is the SHA-1 of this header and the content.
   const git = expected?.kind === 'git' ? createHash('sha1').update(`blob ${size}\0`) : undefined;
   let bytes = 0;
-  for await (const part of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
+  for await (const part of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    signal?.throwIfAborted();
     sha256.update(part as Buffer);
     git?.update(part as Buffer);
     bytes += (part as Buffer).length;

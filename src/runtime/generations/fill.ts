@@ -26,14 +26,18 @@ export interface FillSummary {
   readonly refused: ReadonlyMap<string, MillraceError>;
 }
 
-const atOnce = 32;
+const atOnce = 64;
+/** Chunks that are read at once. */
+const chunksAtOnce = 2_000;
 /** While one batch is embedded another one is read, and a third one written. */
 const batches = 3;
-/** Documents of a killed process come back after this. */
-const leaseMs = 30_000;
+/** Documents of a killed process come back after this; those that this process still works on are not taken again. */
+const leaseMs = 20_000;
 const countEveryMs = 2_000;
+/** A round that found no more than this has caught up with the writers. */
+const fewDocuments = 200;
 
-/** Takes over all that a generation is behind in and nobody else has claimed. */
+/** Takes over what a generation is behind in and nobody else has claimed, until writers change no more than it can follow. */
 export async function fillGeneration(options: FillOptions): Promise<FillSummary> {
   const { generations, number, takeOver, rate, clock, draining, signal, report } = options;
   const patiently = <T>(call: () => Promise<T>) =>
@@ -45,17 +49,25 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
     });
   const refused = new Map<string, MillraceError>();
   const began = clock.now();
-  let [documents, embedded, after, countedAt] = [0, 0, '', 0];
+  const underWay = new Set<string>();
+  let [documents, embedded, countedAt] = [0, 0, 0];
+  // A round goes through the ids once. After one that found little the filling ends.
+  let [after, inRound, over] = ['', 0, false];
 
   async function next(): Promise<readonly BehindDocument[]> {
-    for (const from of after === '' ? [''] : [after, '']) {
-      after = from;
-      const limit = rate === undefined ? atOnce : Math.max(1, Math.min(atOnce, Math.floor(rate)));
+    const limit = rate === undefined ? atOnce : Math.max(1, Math.min(atOnce, Math.floor(rate)));
+    while (!over) {
       const claimed = await patiently(() => generations.claim(number, { after, limit, leaseMs }, signal));
+      // What was refused would be refused again.
+      const fresh = claimed.filter(({ documentId: id }) => !refused.has(id) && !underWay.has(id));
+      inRound += fresh.length;
       after = claimed.at(-1)?.documentId ?? '';
-      // What was refused is not tried again: it would be refused again.
-      const fresh = claimed.filter(({ documentId }) => !refused.has(documentId));
+      if (claimed.length < limit) {
+        over = inRound <= fewDocuments;
+        [after, inRound] = ['', 0];
+      }
       if (fresh.length > 0) return fresh;
+      if (claimed.length === 0) over = true;
     }
     return [];
   }
@@ -84,29 +96,50 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
     while (!draining.aborted) {
       const claimed = await next();
       if (claimed.length === 0) return;
-      const ids = claimed.map(({ documentId }) => documentId);
-      const found = await patiently(() => generations.read(ids, signal));
-      const results = await Promise.allSettled(found.map(one));
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
-      const done = claimed.filter(({ documentId }) => !refused.has(documentId));
-      await patiently(() => generations.settle(number, done, signal));
-      await tell();
-      if (rate !== undefined)
-        await clock
-          .sleep(Math.max(0, (documents * 1_000) / rate - (clock.now() - began)), draining)
-          .catch(() => undefined);
+      for (const { documentId } of claimed) underWay.add(documentId);
+      for (const group of groupsOf(claimed)) {
+        const ids = group.map(({ documentId }) => documentId);
+        const found = await patiently(() => generations.read(ids, signal));
+        const results = await Promise.allSettled(found.map(one));
+        for (const result of results) if (result.status === 'rejected') throw result.reason;
+        const done = group.filter(({ documentId }) => !refused.has(documentId));
+        await patiently(() => generations.settle(number, done, signal));
+        for (const id of ids) underWay.delete(id);
+        await tell();
+        await slowDown();
+      }
     }
+  }
+
+  async function slowDown(): Promise<void> {
+    const ahead = rate === undefined ? 0 : (documents * 1_000) / rate - (clock.now() - began);
+    if (ahead > 0) await clock.sleep(ahead, draining).catch(() => undefined);
   }
 
   async function tell(): Promise<void> {
     if (clock.now() - countedAt < countEveryMs) return;
     countedAt = clock.now();
     const behind = await patiently(() => generations.behind(number, signal));
-    report({ type: 'progress', share: documents / Math.max(1, documents + behind) });
+    report({ type: 'progress', share: documents / Math.max(1, documents + behind.documents) });
   }
 
   await patiently(() => generations.enlist(number, signal));
   const workers = await Promise.allSettled(Array.from({ length: batches }, worker));
   for (const result of workers) if (result.status === 'rejected') throw result.reason;
   return { documents, embedded, refused };
+}
+
+/** In their order, with so many chunks each that they can be held at once. */
+function groupsOf(documents: readonly BehindDocument[]): BehindDocument[][] {
+  const groups: BehindDocument[][] = [];
+  let chunks = Infinity;
+  for (const document of documents) {
+    if (chunks + document.chunks > chunksAtOnce) {
+      groups.push([]);
+      chunks = 0;
+    }
+    groups.at(-1)!.push(document);
+    chunks += document.chunks;
+  }
+  return groups;
 }

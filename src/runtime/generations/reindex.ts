@@ -116,17 +116,32 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
     });
   };
 
-  /** Until nothing is behind, also what other processes have claimed. */
-  async function fillWhole(untilMs: number): Promise<void> {
+  async function fillMore(): Promise<void> {
+    const { refused } = await fill();
+    const [first] = refused;
+    if (first !== undefined) throw notTaken(number, refused.size, first);
+    if (stop.draining.aborted)
+      throw new MillraceError('aborted', 'The filling was stopped; it goes on at the next start.');
+  }
+
+  /** As far as the writers can be followed; what other processes have claimed is waited for. */
+  async function follow(): Promise<void> {
     for (;;) {
-      const { refused } = await fill();
-      const [first] = refused;
-      if (first !== undefined) throw notTaken(number, refused.size, first);
-      if (stop.draining.aborted)
-        throw new MillraceError('aborted', 'The filling was stopped; it goes on at the next start.');
-      if ((await generations.behind(number, signal)) === 0 || clock.now() >= untilMs) return;
+      await fillMore();
+      if ((await generations.behind(number, signal)).claimed === 0) return;
       await clock.sleep(claimedByOthersMs, stop.draining);
     }
+  }
+
+  /** All of it, while the writers are paused. @returns whether it did */
+  async function catchUp(untilMs: number): Promise<boolean> {
+    while (clock.now() < untilMs) {
+      await fillMore();
+      const { documents, claimed } = await generations.behind(number, signal);
+      if (documents === 0) return true;
+      if (claimed > 0) await clock.sleep(claimedByOthersMs / 10, stop.draining);
+    }
+    return false;
   }
 
   return {
@@ -136,23 +151,24 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
     fill,
     switch: async (leastOverlap) => {
       if (number === from) return { asked: 0, share: 1 };
-      await fillWhole(Infinity);
+      await follow();
       await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
-      if ((await generations.reconcile(number, signal)) > 0) await fillWhole(Infinity);
+      await generations.reconcile(number, signal);
+      await follow();
       const overlap = await overlapOf(generations.view(from), view, signal);
       if (overlap.share < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
       for (let tries = 0; tries < switchTries; tries += 1) {
         await generations.pause(pauseMs, signal);
+        let switched = false;
         try {
-          await fillWhole(clock.now() + pauseMs / 2);
-          if (await generations.switchTo(number, signal)) return overlap;
-        } catch (error) {
-          await generations.resume();
-          throw error;
+          switched =
+            (await catchUp(clock.now() + pauseMs * 0.8)) && (await generations.switchTo(number, signal));
+        } finally {
+          if (!switched) await generations.resume();
         }
-        await generations.resume();
+        if (switched) return overlap;
         await generations.reconcile(number, signal);
-        await fillWhole(Infinity);
+        await follow();
       }
       throw new MillraceError(
         'generation_refused',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
 import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
+import { openPgConnection } from '../../../connectors/postgres/pg-connection.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
@@ -116,6 +117,40 @@ describe('the vector index', { timeout: patience }, () => {
     onAdmin(
       `select indexdef from pg_indexes where schemaname = 'millrace' and indexdef like '%hnsw%' and indexdef like '%''${pipeline}''%'`,
     );
+
+  it('is built with as much memory as its graph needs, and the session goes back to its own', async () => {
+    const connection = openPgConnection(
+      { url: server.url, connections: 1, timeoutMs: 10_000 },
+      testContext('memory'),
+    );
+    const text = "select current_setting('maintenance_work_mem') as memory";
+    const shown = async (settings: Record<string, string>) =>
+      (await connection.query({ text, settings }))[0]!['memory'];
+    expect(await shown({ maintenance_work_mem: '123MB' })).toBe('123MB');
+    expect(await shown({})).toBe('64MB');
+    await expect(
+      connection.query({ text: 'select 1 / 0', settings: { maintenance_work_mem: '99MB' } }),
+    ).rejects.toThrow();
+    expect(await shown({})).toBe('64MB');
+    await connection.close();
+  });
+
+  it('is made anew when a build that was cut off left one that nobody can use', async () => {
+    const store = await onServer('cut-off', 100);
+    await store.prepare(layoutOf(8));
+    await store.sink.write(circle(200, 8));
+    await store.tune();
+    const valid = `select i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+                   where pg_get_indexdef(i.indexrelid) like '%''cut-off''%' and c.relname like 'chunks_hnsw%'`;
+    expect(await onAdmin(valid)).toEqual([{ valid: true }]);
+    await onAdmin(
+      `update pg_index set indisvalid = false where pg_get_indexdef(indexrelid) like '%''cut-off''%'`,
+    );
+    await checkSearches(store, 200, 8);
+    await store.tune();
+    expect(await onAdmin(valid)).toEqual([{ valid: true }]);
+    await checkSearches(store, 200, 8);
+  });
 
   it('is built for each space by itself, once it has chunks enough', async () => {
     const store = await onServer('spaces', 500);

@@ -1,8 +1,12 @@
-/** `npm run test:kill [-- --seed 1 --kills 20 --documents 300]`: the long form of the kill test, 3 to 4 minutes. */
+/**
+ * `npm run test:kill [-- --seed 1 --kills 20 --documents 300]`: the long form of the kill test, 3 to 4 minutes. With
+ * `--generations` that of a change of model: 100,000 documents, two kills.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { generationRounds } from './generation-rounds.js';
 import { killRounds } from './kill-rounds.js';
 
 const { values } = parseArgs({
@@ -10,12 +14,34 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     kills: { type: 'string', default: '20' },
     documents: { type: 'string' },
+    generations: { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 const folder = await mkdtemp(join(tmpdir(), 'millrace-kill-'));
 try {
+  if (values.generations) await generations();
+  else await runs();
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function generations(): Promise<void> {
+  const { differences, faults, scores, ...rest } = await generationRounds({
+    folder,
+    documents: Number(values.documents ?? 100_000),
+    opsASecond: 200,
+    kills: 2,
+    seed,
+    say: (line) => console.log(line),
+  });
+  console.log(JSON.stringify({ seed, ...rest, scores }));
+  for (const line of [...faults, ...differences.slice(0, 20)]) console.log(`FAIL ${line}`);
+  if (faults.length > 0 || differences.length > 0 || scores.length !== 2) process.exitCode = 1;
+}
+
+async function runs(): Promise<void> {
   console.log(`seed ${seed}, ${kills} kills, Markdown of node_modules`);
   const verdict = await killRounds({
     folder,
@@ -36,6 +62,4 @@ try {
   };
   for (const [what, holds] of Object.entries(checks)) console.log(`${holds ? 'ok  ' : 'FAIL'} ${what}`);
   if (!Object.values(checks).every(Boolean)) process.exitCode = 1;
-} finally {
-  await rm(folder, { recursive: true, force: true });
 }

@@ -71,3 +71,35 @@ test('a deletion needs nothing but the key: no look-up sees it', async () => {
   expect(summary.outcomes).toMatchObject({ deleted: 1, failed: 0 });
   expect(seen).toEqual(['Eels']);
 });
+
+test('what is under way at a drain is finished after the connection is closed, and does not come again', async () => {
+  await server.sql(
+    'create table drained (id int primary key, body text)',
+    "insert into drained values (1, 'Ants.'), (2, 'Bees.')",
+  );
+  const bed = await openBed();
+  const stop = new AbortController();
+  let calls = 0;
+  const batch = async (documents: readonly object[]) => {
+    calls += 1;
+    if (calls === 2) {
+      stop.abort();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    return documents.map(() => ({}));
+  };
+  const input = {
+    source: { postgres: { url: server.url, table: 'drained', text: 'body' } },
+    chain: [
+      { enrich: { name: 'slow', batch } },
+      { chunk: { markdown: {} } },
+      { embed: { static: { model: 'bundled' } } },
+    ],
+  };
+  await bed.run({ input: input as never, watch: false });
+  await server.sql("insert into drained values (3, 'Cows.')");
+  const drained = await bed.run({ input: input as never, signal: stop.signal });
+  expect(drained).toMatchObject({ end: 'drained', outcomes: { stored: 1 } });
+  const last = await bed.run({ input: input as never, watch: false });
+  expect(last.outcomes).toMatchObject({ stored: 0, unchanged: 0, stale: 0 });
+});

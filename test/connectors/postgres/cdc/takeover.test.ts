@@ -30,6 +30,24 @@ test('a second process waits while the first reads, and goes on where it ended',
   await second.end();
 });
 
+test('a process with another mapping waits its turn too, and then reads all rows again', async () => {
+  await server.sql(
+    'create table mixed (id int primary key, title text, body text)',
+    "insert into mixed values (1, 'T', 'one')",
+  );
+  const ledger = new LedgerDouble();
+  const first = follow(await openTable(server, 'mixed', { takeoverMs: 1_000 }), ledger);
+  await first.caughtUp();
+  const second = follow(await openTable(server, 'mixed', { text: ['title', 'body'] }), ledger);
+  const elements = second.elements();
+  // The first one goes on, and keeps in the store how far it has come.
+  await delay(1_500);
+  await first.end();
+  await ledger.apply(await elements);
+  expect(ledger.texts()).toEqual({ 1: 'T\n\none' });
+  await second.end();
+});
+
 test('a reader that gives no sign of life is cut off, and what it settles later counts for nothing', async () => {
   await server.sql(
     'create table stale (id int primary key, body text)',
