@@ -23,6 +23,17 @@ export function listGenerationsSql(names: TableNames, pipeline: string): SqlStat
   };
 }
 
+/** Of the generations beside the active one. */
+export function otherGenerationsSql(names: TableNames, pipeline: string): SqlStatement {
+  return {
+    text: `select g.number, l.state, (extract(epoch from l.since) * 1000)::float8 as since
+           from ${names.layout} h, generate_series(1, h.generations) as g (number),
+             lateral (select * from ${names.layout} where pipeline = ${generationKeySql('h.pipeline', 'g.number')}) l
+           where h.pipeline = $1 and g.number <> h.active and l.state <> 'gone' order by g.number`,
+    values: [pipeline],
+  };
+}
+
 export function behindSql(names: TableNames, pipeline: string, generation: number): SqlStatement {
   return {
     text: `select count(*)::int as documents, (count(*) filter (where claimed_until > clock_timestamp()))::int as claimed

@@ -69,13 +69,22 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
 
   return {
     active,
+    others: async (signal) => {
+      if ((await active(signal)) === undefined) return [];
+      const rows = await connection.query(sql.otherGenerationsSql(names, pipeline), signal);
+      return (rows as unknown as readonly ListedRow[]).map(({ number, state, since }) => ({
+        number,
+        state: shownState(state),
+        since,
+      }));
+    },
     list: async (signal) => {
       if ((await active(signal)) === undefined) return [];
       const rows = await connection.query(sql.listGenerationsSql(names, pipeline), signal);
       const found: Generation[] = [];
       for (const row of rows as unknown as readonly ListedRow[]) {
         const { number, since, behind, spaces } = row;
-        const state = row.state === 'listing' ? 'filling' : row.state;
+        const state = shownState(row.state);
         const count = await countDocuments(connection, names, keyOf(number), signal);
         found.push({ number, state, spaces, since, behind, count });
       }
@@ -158,6 +167,11 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       await remove(number, signal);
     },
   };
+}
+
+/** What was begun is being filled, also before its documents are listed. */
+function shownState(state: ListedRow['state']): Generation['state'] {
+  return state === 'listing' ? 'filling' : state;
 }
 
 interface ListedRow {

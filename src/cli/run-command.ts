@@ -6,6 +6,7 @@ import type { Command } from './command.js';
 import { exitCodeAfter, exitCodeOf } from './exit-code.js';
 import type { HttpAddress } from './http-address.js';
 import { plainEvent } from './plain-event.js';
+import { redactedOutput } from './redacted-output.js';
 import { createRunLog, type LogFormat } from './run-log.js';
 import { listenForStop } from './signals.js';
 import { summaryLine } from './summary-line.js';
@@ -24,9 +25,11 @@ export const runCommand: Command<[configPath: string, flags: RunFlags]> = async 
   configPath,
   flags,
 ) => {
-  const { output, connectors, env } = context;
+  const { connectors, env } = context;
   const spec = withHttp(await context.load(configPath), flags.http, env['MILLRACE_TOKEN']);
-  const log = await createRunLog(flags.log, output, createRedact(secretsIn(spec)));
+  const redact = createRedact(secretsIn(spec));
+  const output = redactedOutput(context.output, redact);
+  const log = await createRunLog(flags.log, output, redact);
   const stop = listenForStop((step) =>
     log.note(step === 'drain' ? 'stopping: finishing what is under way (again to abort)' : 'aborting'),
   );

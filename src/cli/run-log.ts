@@ -17,7 +17,7 @@ export interface RunLog {
 
 export type LogFormat = 'text' | 'json';
 
-/** Lines for people and a bar on a terminal; JSON lines, one an event, elsewhere. */
+/** Lines for people and a bar on a terminal; JSON lines, one an event, elsewhere. @param output without secrets */
 export async function createRunLog(
   format: LogFormat | undefined,
   output: Output,
@@ -36,6 +36,6 @@ export async function createRunLog(
       },
     };
   }
-  const progress = createProgress({ ...output, note: (text) => output.note(redact(text)) }, Date.now);
+  const progress = createProgress(output, Date.now);
   return { ...progress, note: output.note, fault: (error) => printError(error, output) };
 }

@@ -60,7 +60,9 @@ export interface SampleVector {
 export interface Generations {
   /** Number of the active one; undefined before the store was prepared. */
   active(signal?: AbortSignal): Promise<number | undefined>;
-  /** In the order of their numbers. */
+  /** Those that are not active, without counting anything. */
+  others(signal?: AbortSignal): Promise<readonly Pick<Generation, 'number' | 'state' | 'since'>[]>;
+  /** All, in the order of their numbers. */
   list(signal?: AbortSignal): Promise<readonly Generation[]>;
   view(number: number): GenerationView;
   /** Makes a generation, empty and behind in every document, with its artifact `chain`. @returns its number */

@@ -249,7 +249,9 @@ export function generationsSuite(name: string, openHarness: OpenHarness): void {
       const two = await start();
       await takeOver(two);
       await expect(generations.drop(1)).rejects.toMatchObject({ code: 'generation_moved' });
+      expect(await generations.others()).toMatchObject([{ number: two, state: 'filling' }]);
       await generations.drop(two);
+      expect(await generations.others()).toEqual([]);
       expect(await generations.list()).toMatchObject([{ number: 1, state: 'active' }]);
       await expect(generations.view(two).sink.write([storing('a', 9, ['x'])])).rejects.toThrow();
       const three = await start();

@@ -134,18 +134,17 @@ async function caughtUp(
   say: (line: string) => void,
   hopeless: () => boolean,
 ): Promise<void> {
-  let least = Infinity;
+  let last = Infinity;
   let saidAt = Date.now();
   for (let movedAt = Date.now(); ; await delay(200)) {
     const backlog = await driver.backlog();
     if (backlog === 0) return;
-    if (backlog < least) {
-      least = backlog;
-      movedAt = Date.now();
-    }
+    // It rises too, while what was taken over from the killed is read again.
+    if (backlog !== last) movedAt = Date.now();
+    last = backlog;
     if (hopeless()) throw new Error('The daemons end again and again.');
     if (Date.now() > movedAt + patienceMs)
-      throw new Error(`${backlog} changes are not confirmed, and none was in ${patienceMs / 1_000} s.`);
+      throw new Error(`${backlog} changes are not confirmed, and nothing moved in ${patienceMs / 1_000} s.`);
     if (Date.now() > saidAt + 10_000) {
       saidAt = Date.now();
       say(`${backlog} changes to go`);

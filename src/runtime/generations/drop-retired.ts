@@ -9,7 +9,7 @@ export async function dropRetired(
   signal: AbortSignal,
 ): Promise<void> {
   if (generations === undefined) return;
-  for (const { number, state, since } of await generations.list(signal))
+  for (const { number, state, since } of await generations.others(signal))
     if (state === 'leaving' || (state === 'retired' && since + keepMs < clock.now()))
       await generations.drop(number, signal);
 }
