@@ -6,11 +6,12 @@ import { systemClock } from '../src/flow/system-clock.js';
 import { UnderWay } from '../src/flow/under-way.js';
 import type { Chain } from '../src/pipeline/document-task.js';
 import type { Route } from '../src/pipeline/route.js';
+import { defaultRoom } from '../src/runtime/default-room.js';
 import { runLoop } from '../src/runtime/run-loop.js';
 import { createNullStore } from './null-store.js';
 
 const vector = new Float32Array([1, 0, 0, 0]);
-const limits = { elements: 4_096, bytes: 64 << 20, maxItemBytes: 32 << 20, maxChunks: 20_000 };
+const limits = { ...defaultRoom(2, []), maxItemBytes: 32 << 20, maxChunks: 20_000 };
 
 /** One chunk a document, and the same vector for all: what is left is the source and the engine. */
 const nullRoute: Route = {

@@ -3,6 +3,9 @@ import { hash as hashOnce } from 'node:crypto';
 /** Namespace of Millrace's chunk ids (RFC 9562, version 5). A constant: another value would rename every chunk. */
 const namespace = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
 
+/** Bytes that a hash and an occurrence take at most. */
+const mostOwn = 128;
+
 /**
  * Names one chunk of a document.
  * @param hash of its embedded text, hex
@@ -15,11 +18,10 @@ export type ChunkIds = (hash: string, occurrence: number) => string;
  * encoded once.
  */
 export function chunkIds(pipeline: string, documentId: string): ChunkIds {
-  const shared = Buffer.from(`${JSON.stringify([pipeline, documentId]).slice(0, -1)},"`);
-  const before = namespace.length + shared.length;
-  const bytes = Buffer.alloc(before + 128);
+  const shared = `${JSON.stringify([pipeline, documentId]).slice(0, -1)},"`;
+  const bytes = Buffer.allocUnsafe(namespace.length + shared.length * 3 + mostOwn);
   namespace.copy(bytes);
-  shared.copy(bytes, namespace.length);
+  const before = namespace.length + bytes.write(shared, namespace.length);
   let named = bytes;
 
   return (hash, occurrence) => {

@@ -1,4 +1,3 @@
-import type { Stage } from '../contracts/failed-store.js';
 import type { LedgerEntry, SpaceVectors } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
@@ -8,14 +7,18 @@ import type { EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
 import type { BatchedSink } from './batched-sink.js';
 import { embedChunks } from './embed-chunks.js';
 import { makeChunks } from './make-chunks.js';
-import type { EmbedLane, Route } from './route.js';
+import type { Route } from './route.js';
+import type { Trace } from './trace.js';
 
-export interface ChunkAndEmbedContext {
-  readonly pipeline: string;
-  readonly sink: Pick<BatchedSink, 'held'>;
-  /** Chunks of a document at most. */
-  readonly maxChunks: number;
-  enter(stage: Stage): void;
+export interface ChunkAndEmbedOptions {
+  readonly route: Route;
+  readonly context: {
+    readonly pipeline: string;
+    readonly sink: Pick<BatchedSink, 'held'>;
+    /** Chunks of a document at most. */
+    readonly caps: { readonly maxChunks: number };
+  };
+  readonly trace: Pick<Trace, 'stage'>;
 }
 
 export interface EmbeddedChunks {
@@ -30,48 +33,47 @@ export interface EmbeddedChunks {
 export async function chunkAndEmbed(
   document: Document,
   entry: LedgerEntry | undefined,
-  route: Route,
-  context: ChunkAndEmbedContext,
+  options: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
-  const { chunker, inferChunks, lanes } = route;
+  const { chunker, inferChunks } = options.route;
   const mayHold = entry !== undefined && entry.chunkCount > 0;
   return mayHold || chunker.chunkAndEmbed === undefined || inferChunks.length > 0
-    ? embedMissing(document, mayHold, route, context)
-    : embedAll(document, chunker.chunkAndEmbed, lanes[0]!, context);
+    ? embedMissing(document, mayHold, options)
+    : embedAll(document, chunker.chunkAndEmbed, options);
 }
 
 async function embedAll(
   document: Document,
   chunkAndEmbed: (text: string) => Promise<EmbeddedPassages>,
-  { space, width }: EmbedLane,
-  { pipeline, maxChunks, enter }: ChunkAndEmbedContext,
+  { route, context, trace }: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
-  enter('chunk');
+  const { space, width } = route.lanes[0]!;
+  trace.stage = 'chunk';
   const { passages, vectors } = await chunkAndEmbed(document.text);
-  checkCount(document, passages.length, maxChunks);
-  enter('embed');
+  checkCount(document, passages.length, context.caps.maxChunks);
+  trace.stage = 'embed';
   for (let at = 0; at < passages.length; at += 1) {
     const error = checkVector(vectors[at], width);
     if (error !== undefined) throw error;
   }
-  const chunks = makeChunks(pipeline, document, passages);
+  const chunks = makeChunks(context.pipeline, document, passages);
   return { chunks, spaces: [{ space, vectors }], embedded: chunks.length };
 }
 
 async function embedMissing(
   document: Document,
   mayHold: boolean,
-  { chunker, inferChunks, lanes }: Route,
-  { pipeline, sink, maxChunks, enter }: ChunkAndEmbedContext,
+  { route, context, trace }: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
-  enter('chunk');
+  const { chunker, inferChunks, lanes } = route;
+  trace.stage = 'chunk';
   let found = await chunker.chunk(document.text);
-  checkCount(document, found.passages.length, maxChunks);
-  for (const infer of inferChunks) found = await infer(document, found, enter);
+  checkCount(document, found.passages.length, context.caps.maxChunks);
+  for (const infer of inferChunks) found = await infer(document, found, (stage) => (trace.stage = stage));
   const { passages, ids } = found;
-  const chunks = makeChunks(pipeline, document, passages);
-  enter('embed');
-  const { spaces, embedded } = await embedChunks(chunks, { ids, mayHold, lanes, sink });
+  const chunks = makeChunks(context.pipeline, document, passages);
+  trace.stage = 'embed';
+  const { spaces, embedded } = await embedChunks(chunks, { ids, mayHold, lanes, sink: context.sink });
   return { chunks, spaces, embedded };
 }
 

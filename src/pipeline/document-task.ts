@@ -1,5 +1,4 @@
 import type { DocumentTransform } from '../contracts/document-transform.js';
-import type { Stage } from '../contracts/failed-store.js';
 import type { LedgerEntry } from '../contracts/sink.js';
 import type { Document } from '../elements/document.js';
 import { contentHash } from '../elements/hash.js';
@@ -10,6 +9,7 @@ import { addTerms } from '../transforms/terms/add-terms.js';
 import type { BatchedSink } from './batched-sink.js';
 import { chunkAndEmbed } from './chunk-and-embed.js';
 import type { Route } from './route.js';
+import type { Trace } from './trace.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
 export interface Chain {
@@ -34,10 +34,6 @@ export interface DocumentTaskContext {
   readonly sink: BatchedSink;
   readonly caps: DocumentCaps;
   readonly signal: AbortSignal;
-  /** Told before each stage, so that a failure can say where it happened. */
-  enter(stage: Stage): void;
-  /** Told the route of a document, once it is known. */
-  routed?(route: Route): void;
 }
 
 export type DocumentResult = { readonly outcome: Outcome; readonly clearedFailure: boolean };
@@ -49,18 +45,19 @@ const maxLooks = 10;
 export async function processDocument(
   document: Document,
   context: DocumentTaskContext,
+  trace: Trace,
 ): Promise<DocumentResult> {
-  const { chain, sink, source, signal, enter } = context;
+  const { chain, sink, source, signal } = context;
   let enriched = document;
   for (const transform of chain.enrich) {
-    enter('enrich');
-    enriched = await transform.apply(enriched, signal, enter);
+    trace.stage = 'enrich';
+    enriched = await transform.apply(enriched, signal, (stage) => (trace.stage = stage));
   }
   const key = { documentId: document.id, source, version: document.version };
   const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
 
   for (let look = 0; look < maxLooks; look += 1) {
-    enter('store');
+    trace.stage = 'store';
     const entry = await sink.ledger(document.id);
     if (entry !== undefined && entry.source !== source) throw ownedByAnother(entry, source);
     if (isNewer(entry, document)) return { outcome: { kind: 'stale' }, clearedFailure: false };
@@ -76,14 +73,14 @@ export async function processDocument(
         };
       continue;
     }
-    enter('embed');
+    trace.stage = 'embed';
     const route = chain.route(enriched);
-    context.routed?.(route);
+    trace.route = route;
     const { chunks, spaces, embedded } = await route.run(enriched.text.length, () =>
-      chunkAndEmbed(enriched, entry, route, { ...context, maxChunks: context.caps.maxChunks }),
+      chunkAndEmbed(enriched, entry, { route, context, trace }),
     );
     const written = chain.keepsTerms ? await addTerms(chunks, signal) : chunks;
-    enter('store');
+    trace.stage = 'store';
     const stored = await sink.write({ kind: 'store', ...key, ...content, chunks: written, spaces });
     if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
     if (stored.kind === 'done')

@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/context.js';
-import type { FailedElement, FailedStore, Stage } from '../contracts/failed-store.js';
+import type { FailedElement, FailedStore } from '../contracts/failed-store.js';
 import type { SourceElement } from '../elements/document.js';
 import type { Outcome } from '../elements/outcome.js';
 import { laterVersion } from '../elements/version.js';
@@ -8,10 +8,10 @@ import { toWire } from '../errors/wire.js';
 import { errorPolicy } from '../flow/error-policy.js';
 import { retry } from '../flow/retry.js';
 import type { Report } from '../observability/events.js';
-import type { Route } from './route.js';
 import { processDocument, type DocumentResult, type DocumentTaskContext } from './document-task.js';
+import type { Trace } from './trace.js';
 
-export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter' | 'routed'> {
+export interface ElementTaskContext extends DocumentTaskContext {
   readonly failed: FailedStore;
   readonly clock: Clock;
   readonly report: Report;
@@ -22,21 +22,16 @@ export interface ElementTaskContext extends Omit<DocumentTaskContext, 'enter' | 
  * the ledger and in the failed-element sink. Rejects when the run has to stop; the element is then not settled.
  */
 export async function processElement(element: SourceElement, context: ElementTaskContext): Promise<Outcome> {
-  let stage: Stage = 'source';
-  let route: Route | undefined;
+  const trace: Trace = { stage: 'source', route: undefined };
   try {
-    const { outcome, clearedFailure } = await attempt(element, {
-      ...context,
-      enter: (next) => (stage = next),
-      routed: (next) => (route = next),
-    });
+    const { outcome, clearedFailure } = await attempt(element, context, trace);
     if (clearedFailure) await patiently(context, () => context.failed.discard([keyOf(element)]));
     return outcome;
   } catch (thrown) {
     context.signal.throwIfAborted();
     const error = MillraceError.from(thrown);
     if (!mayBecomeFailedElement(error)) throw error;
-    return fail(element, { stage, route, error }, context);
+    return fail(element, { ...trace, error }, context);
   }
 }
 
@@ -45,12 +40,16 @@ function mayBecomeFailedElement(error: MillraceError): boolean {
   return policy.action === 'fail' || (policy.action === 'retry' && policy.then === 'fail');
 }
 
-async function attempt(element: SourceElement, context: DocumentTaskContext): Promise<DocumentResult> {
+async function attempt(
+  element: SourceElement,
+  context: DocumentTaskContext,
+  trace: Trace,
+): Promise<DocumentResult> {
   switch (element.kind) {
     case 'document':
-      return processDocument(element, context);
+      return processDocument(element, context, trace);
     case 'deletion': {
-      context.enter('store');
+      trace.stage = 'store';
       const { sink, source } = context;
       const result = await sink.write({
         kind: 'delete',
@@ -68,9 +67,7 @@ async function attempt(element: SourceElement, context: DocumentTaskContext): Pr
   }
 }
 
-interface Failure {
-  readonly stage: Stage;
-  readonly route: Route | undefined;
+interface Failure extends Readonly<Trace> {
   readonly error: MillraceError;
 }
 
