@@ -37,7 +37,7 @@ export function asExpected(step: SqlStep, rows: readonly SqlRow[]): boolean {
 export interface SqlConnection {
   /** Makes the database itself where it is ours to make: a folder. */
   create(signal?: AbortSignal): Promise<void>;
-  /** One statement outside a transaction block. */
+  /** One statement outside a transaction block, of which a second time does no harm: it may be sent again. */
   query(statement: SqlStatement, signal?: AbortSignal): Promise<readonly SqlRow[]>;
   /**
    * All steps or none, durable when it resolves, at READ COMMITTED.

@@ -142,7 +142,8 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       await transact([sql.settleSql(names, pipeline, number, documents)], signal);
     },
     reconcile: async (number, signal) => {
-      const rows = await connection.query(sql.reconcileSql(names, pipeline, number, keyOf(number)), signal);
+      // In a transaction, which is never sent twice: a second time would find nothing left to note.
+      const { rows } = await transact([sql.reconcileSql(names, pipeline, number, keyOf(number))], signal);
       return rows[0]!['differing'] as number;
     },
     pause: async (ms, signal) => {

@@ -12,9 +12,13 @@ import { untilAborted } from './until-aborted.js';
 /** Claimants that met each other yield and try again; this often is far beyond bad luck. */
 const claimTries = 200;
 
+/** Owners that may end under one statement: many short processes at once end one after another. */
+const ownersOutlived = 20;
+
 /**
  * A database in a folder. The first process to come owns it; the others work through the owner, and one of them takes
- * over when it ends. What was under way at that moment fails with `store_unavailable`; the next request finds its way.
+ * over when it ends. A statement that was under way at that moment is sent again to the next owner, a transaction fails
+ * with `store_unavailable`, since it may have taken effect; the next request finds its way.
  */
 export function openPgliteConnection(
   folder: string,
@@ -49,8 +53,23 @@ export function openPgliteConnection(
 
   async function send(request: StoreRequest, signal: AbortSignal | undefined): Promise<StoreResult> {
     signal?.throwIfAborted();
-    const work = async () => (await session(request.kind === 'create')).send(request);
-    return untilAborted(work(), signal);
+    return untilAborted(request.kind === 'query' ? outlive(request, signal) : ask(request), signal);
+  }
+
+  async function ask(request: StoreRequest): Promise<StoreResult> {
+    return (await session(request.kind === 'create')).send(request);
+  }
+
+  async function outlive(request: StoreRequest, signal: AbortSignal | undefined): Promise<StoreResult> {
+    for (let ended = 0; ; ended++) {
+      const way = await session(false);
+      try {
+        return await way.send(request);
+      } catch (error) {
+        if (!way.lost || closed || ended === ownersOutlived) throw error;
+        signal?.throwIfAborted();
+      }
+    }
   }
 
   return {

@@ -35,10 +35,8 @@ let early: Socket[] | undefined = [];
 let stopping = false;
 
 function enqueue(request: StoreRequest): Promise<StoreResult> {
-  if (stopping)
-    return Promise.reject(
-      new MillraceError('store_unavailable', `The process that owns ${folder} is closing it.`),
-    );
+  // Unanswered: the socket closes only when the folder is free, and then the asker looks for the next owner.
+  if (stopping) return new Promise(() => {});
   const done = last.then(() => handle(request));
   last = done.catch(() => undefined);
   return done;

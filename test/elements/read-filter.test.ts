@@ -56,3 +56,17 @@ test('a filter without end is refused, not followed', () => {
   const wide = { $or: Array.from({ length: 2000 }, (_, at) => ({ a: at })) };
   expect(() => readFilter(wide)).toThrow('more than 1000 conditions');
 });
+
+test.each<[string, Filter]>([
+  ['a value', { author: 'a\0b' }],
+  ['a listed value', { author: { $in: ['a', '\ud800'] } }],
+  ['an excluded value', { author: { $not: '\udc00' } }],
+  ['the name of a field', { 'au\0thor': 'a' }],
+])(
+  'NUL and half of a surrogate pair are refused in %s, since no store can be asked for them',
+  (_, filter) => {
+    expect(() => readFilter(filter)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', message: expect.stringMatching(/^filter\.au/) }),
+    );
+  },
+);

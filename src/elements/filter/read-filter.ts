@@ -1,4 +1,5 @@
 import { MillraceError } from '../../errors/millrace-error.js';
+import { cleanText } from '../text.js';
 import type { Bounds, Condition, FieldPath } from './condition.js';
 import type { Filter, FilterValue } from './filter.js';
 import { filterTime } from './time.js';
@@ -53,12 +54,13 @@ function readEach(filters: unknown, where: string, depth: number, count: Count):
 function readPath(key: string, where: string): FieldPath {
   const path = key.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   if (path.includes('')) throw wrong(where, 'a name is empty');
+  checkText(key, where);
   if (path.length > deepest) throw wrong(where, `reaches deeper than ${deepest} objects`);
   return path;
 }
 
 function readTest(path: FieldPath, test: unknown, where: string, depth: number): Condition {
-  if (isValue(test)) return { kind: 'in', path, values: [test] };
+  if (isValue(test)) return { kind: 'in', path, values: [checkText(test, where)] };
   if (Array.isArray(test)) return { kind: 'in', path, values: readValues(test, where) };
   if (!isObject(test) || Object.keys(test).length === 0)
     throw wrong(
@@ -111,7 +113,7 @@ function readBound(bound: unknown, where: string): number | string {
 function readValues(values: unknown, where: string): FilterValue[] {
   if (!Array.isArray(values)) throw wrong(where, `expected a list of values, not ${shown(values)}`);
   return values.map((value: unknown, at) => {
-    if (isValue(value)) return value;
+    if (isValue(value)) return checkText(value, `${where}[${at}]`);
     throw wrong(
       `${where}[${at}]`,
       `expected a text, a finite number, true, false or null, not ${shown(value)}`,
@@ -126,6 +128,13 @@ function isValue(value: unknown): value is FilterValue {
     typeof value === 'boolean' ||
     (typeof value === 'number' && Number.isFinite(value))
   );
+}
+
+/** What no document holds, since reading replaces it, and stores take no question about. */
+function checkText(value: FilterValue, where: string): FilterValue {
+  if (typeof value === 'string' && cleanText(value).replaced > 0)
+    throw wrong(where, `expected whole characters, not NUL or half of a surrogate pair: ${shown(value)}`);
+  return value;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -117,6 +117,19 @@ describe('a PGlite folder', { timeout: patience }, () => {
     expect(await other.ask({ do: 'count' })).toEqual({ documents: 2, chunks: 2 });
   });
 
+  it.each(['close', 'SIGKILL'] as const)('answers what was asked while its owner ended (%s)', async (end) => {
+    const [owner, reader] = await Promise.all([start(), start()]);
+    await owner.ask({ do: 'prepare' });
+    await write(owner, ids('d', 5));
+    const count = () => reader.ask({ do: 'count' });
+    await count();
+    const asked = Array.from({ length: 50 }, count);
+    const over = end === 'close' ? owner.ask({ do: end }) : owner.kill(end);
+    asked.push(...Array.from({ length: 200 }, count));
+    for (const answer of await Promise.all(asked)) expect(answer).toEqual({ documents: 5, chunks: 5 });
+    await over;
+  });
+
   it('has one owner when many processes come at once', async () => {
     const many = await Promise.all(Array.from({ length: 5 }, start));
     await Promise.all(many.map((one) => one.ask({ do: 'prepare' })));
