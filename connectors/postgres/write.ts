@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
-import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts/sink.js';
+import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
 import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
@@ -10,7 +10,7 @@ import { fenceSteps, type FenceRow } from './fence-sql.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
-import { vectorFault } from '../../src/elements/vector-fault.js';
+import { vectorsFault } from '../../src/elements/vectors-fault.js';
 
 export interface Writer {
   readonly connection: SqlConnection;
@@ -135,26 +135,7 @@ function faultOf(write: DocumentWrite, spaces: readonly SpaceLayout[]): string |
     ids.add(id);
     if (text.includes('\0')) return `chunk ${ordinal} holds a NUL`;
   }
-  return vectorsFault(write, spaces);
-}
-
-function vectorsFault(
-  { chunks, spaces: given }: StoreWrite,
-  spaces: readonly SpaceLayout[],
-): string | undefined {
-  if (given.length === 0) return 'it is in no space';
-  if (new Set(given.map(({ space }) => space)).size !== given.length) return 'a space occurs twice';
-  for (const { space, vectors } of given) {
-    const width = spaces.find(({ name }) => name === space)?.width;
-    if (width === undefined) return `the store has no space ${JSON.stringify(space)}`;
-    if (vectors.length !== chunks.length)
-      return `its ${chunks.length} chunks have ${vectors.length} vectors in space ${JSON.stringify(space)}`;
-    for (const [at, vector] of vectors.entries()) {
-      const fault = vector === undefined ? undefined : vectorFault(vector, width);
-      if (fault !== undefined) return `the vector of chunk ${at} is unfit: ${fault}`;
-    }
-  }
-  return undefined;
+  return vectorsFault(write.chunks.length, write.spaces, spaces);
 }
 
 function refused({ documentId }: DocumentWrite, fault: string): WriteResult {

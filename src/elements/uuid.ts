@@ -1,14 +1,16 @@
-import { hash as hashOnce } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Namespace of Millrace's ids (RFC 9562, version 5). A constant: another value would rename every chunk. */
-const namespace = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
+export const uuidNamespace: Uint8Array = Buffer.from('6d3b2ad1a5f04f0f9c0e6d696c6c7261', 'hex');
 
 /** The UUIDv5 of a name. */
 export function uuidOf(name: string): string {
-  const bytes = Buffer.allocUnsafe(namespace.length + name.length * 3);
-  namespace.copy(bytes);
-  const length = namespace.length + bytes.write(name, namespace.length);
-  const hex = hashOnce('sha1', bytes.subarray(0, length), 'hex');
+  return uuidOfBytes(Buffer.concat([uuidNamespace, Buffer.from(name)]));
+}
+
+/** @param named the namespace, then the name in UTF-8 */
+export function uuidOfBytes(named: Uint8Array): string {
+  const hex = hash('sha1', named, 'hex');
   const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
   // A join and no template: one string instead of the tree of parts that a store would hold on to.
   return [

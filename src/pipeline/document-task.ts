@@ -8,6 +8,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import { addTerms } from '../transforms/terms/add-terms.js';
 import type { BatchedSink } from './batched-sink.js';
 import { chunkAndEmbed } from './chunk-and-embed.js';
+import { holds } from './holds.js';
 import type { Route } from './route.js';
 import type { Trace } from './trace.js';
 
@@ -107,15 +108,4 @@ function ownedByAnother({ documentId, source: owner }: LedgerEntry, source: stri
 function isNewer(entry: LedgerEntry | undefined, { version }: Document): boolean {
   const known = laterVersion(entry?.version, entry?.failedVersion);
   return known !== undefined && known > version;
-}
-
-function holds(
-  entry: LedgerEntry | undefined,
-  content: { contentHash: string; chainDigest: string },
-): boolean {
-  return (
-    entry?.state === 'stored' &&
-    entry.contentHash === content.contentHash &&
-    entry.chainDigest === content.chainDigest
-  );
 }

@@ -1,5 +1,5 @@
 import type { StoredDocument } from '../contracts/generations.js';
-import type { LedgerEntry, StoreWrite } from '../contracts/sink.js';
+import type { StoreWrite } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
 import { textHash } from '../elements/hash.js';
 import type { Version } from '../elements/version.js';
@@ -9,6 +9,7 @@ import type { BatchedSink } from './batched-sink.js';
 import type { Chain } from './document-task.js';
 import { embedChunks } from './embed-chunks.js';
 import type { Route } from './route.js';
+import { holds } from './holds.js';
 
 export interface TakeOverContext {
   readonly chain: Chain;
@@ -79,17 +80,6 @@ async function takeOverChunks(
   throw new MillraceError(
     'store_conflict',
     `The document ${JSON.stringify(documentId)} was changed by others ${maxLooks} times while it was taken over.`,
-  );
-}
-
-function holds(
-  entry: LedgerEntry | undefined,
-  content: { contentHash: string; chainDigest: string },
-): boolean {
-  return (
-    entry?.state === 'stored' &&
-    entry.contentHash === content.contentHash &&
-    entry.chainDigest === content.chainDigest
   );
 }
 
