@@ -70,7 +70,7 @@ export const postgresLookupConfig = z
       .string()
       .regex(/\$1(?!\d)/, 'expected $1, the list of keys: select id, name from authors where id = any($1)')
       .describe(
-        'One query for many keys: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
+        'One query for many keys, in a transaction that only reads: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
       ),
     timeoutMs: postgresConfig.shape.timeoutMs,
   })
