@@ -3,7 +3,7 @@ import { z } from 'zod';
 const index = z
   .union([z.enum(['auto', 'off']), z.int().min(1)])
   .describe(
-    'Vector index (HNSW): "off" for exact search always, or the number of chunks from which it is built; "auto" takes 50,000 on a server and 200,000 in a folder.',
+    'Indexes of vectors (HNSW) and words (GIN): "off" to read all chunks always, or the number of chunks from which they are built; "auto" takes 50,000 on a server and 200,000 in a folder.',
   )
   .default('auto');
 

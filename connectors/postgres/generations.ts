@@ -20,7 +20,7 @@ import { createSqlSink } from './sql-sink.js';
 import { storedDocument } from './stored-document.js';
 import { addTermsColumn } from './terms-column.js';
 import { columnStatements, type VectorType } from './vector-columns.js';
-import { dropIndexSql } from './vector-index.js';
+import { dropIndexSql } from './index-plan.js';
 
 export interface SqlGenerationsParts {
   readonly connection: SqlConnection;
@@ -59,7 +59,9 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
   async function remove(number: number, signal?: AbortSignal): Promise<void> {
     const key = keyOf(number);
     const found = await find(number, signal);
-    for (const { index } of found?.spaces ?? [])
+    for (const index of found === undefined
+      ? []
+      : [...found.spaces.map(({ index }) => index), found.termsIndex])
       await connection.query(dropIndexSql(names, index, concurrently), signal);
     for (const table of [names.chunks, names.ledger])
       for (let removed = removedAtOnce; removed === removedAtOnce;) {

@@ -2,11 +2,12 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
 import { generationKey, generationKeySql } from './generation-key.js';
-import { indexName, indexPrefix } from './index-name.js';
+import { indexName, indexPrefix, type IndexKind } from './index-name.js';
 import { migrationStatements } from './migration.js';
 import type { TableNames } from './names.js';
 import { layoutVersion, schemaStatements } from './schema-sql.js';
-import { dropIndexSql } from './vector-index.js';
+import { dropIndexSql } from './index-plan.js';
+import { termsColumn } from './terms-column.js';
 import { columnStatements, vectorColumn, type VectorType } from './vector-columns.js';
 
 /** A space as the tables hold it: a column of vectors each. */
@@ -26,7 +27,15 @@ export interface FoundLayout {
   readonly key: string;
   /** None until it was prepared. */
   readonly spaces: readonly FoundSpace[];
+  /** The usable indexes of the pipeline, of all its generations. */
+  readonly indexes: ReadonlySet<string>;
+  /** Chunks can be written with their words. */
+  readonly keepsTerms: boolean;
+  /** Name of the index of the words. */
+  readonly termsIndex: string;
 }
+
+const indexKinds: readonly IndexKind[] = ['hnsw', 'words'];
 
 /** The most components that pgvector's `vector` holds. */
 export const maxWidth = 16_000;
@@ -44,7 +53,7 @@ export async function readLayout(
   signal?: AbortSignal,
 ): Promise<FoundLayout | undefined> {
   let rows;
-  const prefix = indexPrefix(pipeline);
+  const prefixes = indexKinds.map((kind) => indexPrefix(kind, pipeline));
   try {
     rows = await connection.query(
       {
@@ -54,11 +63,21 @@ export async function readLayout(
                select (select max(version) from ${names.layout}) as version, number,
                       (select to_json(l) from ${names.layout} l
                        where l.pipeline = ${generationKeySql('$1::text', 'number')}) as own,
-                      array(select c.relname::text from pg_class c join pg_index i on i.indexrelid = c.oid
-                            where c.relname >= $2::name and c.relname < $3::name
-                              and c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes
+                      array(select c.relname::text from unnest($2::name[], $3::name[]) as range (low, high)
+                            join pg_class c on c.relname >= low and c.relname < high
+                            join pg_index i on i.indexrelid = c.oid
+                            where c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes,
+                      exists(select from pg_attribute where attrelid = to_regclass($6) and attname = $7) as terms
                from chosen`,
-        values: [pipeline, prefix, `${prefix}\``, names.schema, which === 'active' ? null : which],
+        values: [
+          pipeline,
+          prefixes,
+          prefixes.map((prefix) => `${prefix}\``),
+          names.schema,
+          which === 'active' ? null : which,
+          names.chunks,
+          termsColumn,
+        ],
       },
       signal,
     );
@@ -66,7 +85,7 @@ export async function readLayout(
     if (error instanceof MillraceError && error.code === 'store_layout') return undefined;
     throw error;
   }
-  const { version, number, own, indexes } = rows[0] as unknown as LayoutRow;
+  const { version, number, own, indexes, terms } = rows[0] as unknown as LayoutRow;
   if (version !== null && version > layoutVersion)
     throw new MillraceError(
       'store_layout',
@@ -81,10 +100,13 @@ export async function readLayout(
     generation: number,
     key: generationKey(pipeline, number),
     spaces: spaces.map(({ name, width, type = 'vector' }, at) => {
-      const index = indexName(pipeline, number, at);
+      const index = indexName('hnsw', pipeline, number, at);
       const column = vectorColumn(at, type);
       return { name, width, type, column, index, indexed: indexes.includes(index) };
     }),
+    indexes: new Set(indexes),
+    keepsTerms: terms,
+    termsIndex: indexName('words', pipeline, number),
   };
 }
 
@@ -99,6 +121,7 @@ interface LayoutRow {
   readonly number: number;
   readonly own: { readonly width: number; readonly spaces?: readonly StoredSpace[] | null } | null;
   readonly indexes: readonly string[];
+  readonly terms: boolean;
 }
 
 /** In the order of their columns. @throws MillraceError `store_layout` when a vector would not fit pgvector */

@@ -4,7 +4,8 @@ import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js'
 
 /**
  * From layout 1, whose chunks all had a vector in the one space that a pipeline had, layout 2, whose pipelines had
- * one generation, and layout 3, whose vectors had floats of 32 bits. What stood before the text of a chunk when it was
+ * one generation, and layout 3, whose vectors had floats of 32 bits and
+ * whose ledger did not count words. What stood before the text of a chunk when it was
  * embedded was not kept by the first two.
  */
 export function migrationStatements(names: TableNames): readonly SqlStatement[] {
@@ -14,6 +15,7 @@ export function migrationStatements(names: TableNames): readonly SqlStatement[] 
     {
       text: `alter table ${names.chunks} alter column embedding drop not null, add column if not exists prefix text`,
     },
+    { text: `alter table ${names.ledger} add column if not exists words int` },
     ...generationStatements(names).map((text) => ({ text })),
     {
       text: `update ${names.layout} set version = $1,

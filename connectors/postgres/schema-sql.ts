@@ -62,6 +62,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        content_hash text,
        chain_digest text,
        chunk_count int not null default 0,
+       words int,
        failed_version text collate "C",
        updated_at timestamptz not null default now(),
        primary key (pipeline, document_id)

@@ -44,7 +44,7 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
       if (found === undefined || found.spaces.length === 0) return [];
       checkGeneration(found, query.generation);
       const within = some === undefined ? found.spaces : some.map((name) => asked(found.spaces, name));
-      return searchTerms(connection, names, found.key, within, query, signal);
+      return searchTerms(connection, names, found, within, query, signal);
     },
     chunks: async (ranges, signal) => {
       const found = await locate(signal);

@@ -52,7 +52,7 @@ export function createSqlStore(
   };
   const tune = async (there: FoundLayout | undefined, signal?: AbortSignal) => {
     if (there !== undefined && there.spaces.length > 0)
-      await tuneStore(connection, names, there.key, there.spaces, tuning, signal);
+      await tuneStore(connection, names, there, tuning, signal);
   };
 
   return {

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import type { SqlStatement } from './connection.js';
+import type { IndexPlan } from './index-plan.js';
 import type { FoundSpace } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
 import type { VectorType } from './vector-columns.js';
@@ -41,26 +41,22 @@ function indexedType({ width, type }: Pick<FoundSpace, 'width' | 'type'>): Vecto
   return width <= maxVector ? type : 'halfvec';
 }
 
-/** An index of the vectors of a pipeline's space. @param concurrently writers go on while it is built */
-export function createIndexSql(
-  names: TableNames,
-  pipeline: string,
-  space: FoundSpace,
-  concurrently: boolean,
-): SqlStatement {
+/** Beside its components a vector in the graph has its neighbours, with pgvector's `m` of 16: seen, rounded up. */
+const graphBytes = 600;
+
+/** An index of the vectors of a space. @param key of the generation */
+export function vectorIndexPlan(names: TableNames, key: string, space: FoundSpace): IndexPlan {
   const { column, width, index } = space;
   const type = indexedType(space);
   return {
-    text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
-           on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
-           with (ef_construction = ${construction})
-           where pipeline = ${quoteText(pipeline)}`,
-  };
-}
-
-/** Removes what a build that was cut off left behind. */
-export function dropIndexSql(names: TableNames, index: string, concurrently: boolean): SqlStatement {
-  return {
-    text: `drop index ${concurrently ? 'concurrently ' : ''}if exists ${names.schema}.${quoteName(index)}`,
+    name: index,
+    counted: `${column} is not null`,
+    bytesEach: width * (space.type === 'vector' ? 4 : 2) + graphBytes,
+    create: (concurrently) => ({
+      text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
+             on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
+             with (ef_construction = ${construction})
+             where pipeline = ${quoteText(key)}`,
+    }),
   };
 }
