@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { TortureDriver } from './driver.js';
 import { startPostgresDriver } from './postgres-driver.js';
 import { startRedisDriver } from './redis-driver.js';
-import { torture } from './torture.js';
+import { torture, type TortureResult, type TortureRun } from './torture.js';
 
-const drivers: { readonly [name: string]: () => Promise<TortureDriver> } = {
-  redis: startRedisDriver,
-  postgres: startPostgresDriver,
+const tortures: { readonly [name: string]: (run: TortureRun) => Promise<TortureResult> } = {
+  redis: (options) => torture({ ...options, startDriver: startRedisDriver }),
+  postgres: (options) => torture({ ...options, startDriver: startPostgresDriver }),
 };
 
 const { values, positionals } = parseArgs({
@@ -22,14 +21,14 @@ const { values, positionals } = parseArgs({
     faults: { type: 'string' },
   },
 });
-const startDriver = drivers[positionals[0] ?? ''];
+const run = tortures[positionals[0] ?? ''];
 const [operations, minutes] = [Number(values.ops), Number(values.minutes)];
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
 // One in 4 seconds.
 const faults = values.faults === undefined ? Math.max(2, Math.round(minutes * 15)) : Number(values.faults);
-if (startDriver === undefined || ![operations, minutes, seed, faults].every((number) => number >= 0)) {
+if (run === undefined || ![operations, minutes, seed, faults].every((number) => number >= 0)) {
   console.error(
-    `npm run torture -- ${Object.keys(drivers).join('|')} [--ops 200000] [--seed 1] [--minutes 10]`,
+    `npm run torture -- ${Object.keys(tortures).join('|')} [--ops 200000] [--seed 1] [--minutes 10]`,
   );
   process.exit(2);
 }
@@ -38,8 +37,8 @@ const folder = await mkdtemp(join(tmpdir(), 'millrace-torture-'));
 try {
   console.log(`${operations} operations over ${minutes} minutes, ${faults} faults: --seed ${seed}`);
   const began = Date.now();
-  const result = await torture({
-    ...{ startDriver, folder, operations, seed, faults },
+  const result = await run({
+    ...{ folder, operations, seed, faults },
     ms: minutes * 60_000,
     say: (line) => console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`),
   });
