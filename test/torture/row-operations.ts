@@ -55,7 +55,7 @@ export function* rowOperations(random: () => number, population: number): Genera
     }
     if (random() < 1 / (3 * population)) {
       alive.clear();
-      missing = population / 2;
+      missing = population;
       yield { kind: 'truncate' };
       continue;
     }
