@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { columnsConfig } from './columns-config.js';
 
 const index = z
   .union([z.enum(['auto', 'off']), z.int().min(1)])
@@ -24,6 +25,7 @@ export const pgliteConfig = z
       .default('.millrace/store'),
     index,
     vectors,
+    columns: columnsConfig,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
 
@@ -41,6 +43,7 @@ export const postgresConfig = z
       .default('millrace'),
     index,
     vectors,
+    columns: columnsConfig,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z
       .int()

@@ -38,13 +38,13 @@ export function fenceSteps(
   return [
     planByKey,
     {
-      text: `with head as materialized (${lockHeadSql(names, target, '$4', '$5')}),
+      text: `with head as materialized (${lockHeadSql(names, target, '$4', '$5', '$6')}),
              absent as (
                insert into ${names.ledger} (pipeline, document_id, source, state)
                select $1, w.id, w.source, 'absent' from head, unnest($2::text[], $3::text[]) as w (id, source)
                order by w.id collate "C" on conflict do nothing
              ) select from head`,
-      values: [key, ids, sources, pipeline, generation],
+      values: [key, ids, sources, pipeline, generation, target.columnsJson],
       rows: 1,
     },
     {

@@ -50,7 +50,7 @@ export function firstWriteSteps(
     .filter(({ chunks }) => chunks.length > 0)
     .map((write) => ({ ...write, lead: textFields(key, write.documentId) }));
   const ledger: SqlStep = {
-    text: `with head as materialized (${lockHeadSql(names, target, '$9', '$10')}),
+    text: `with head as materialized (${lockHeadSql(names, target, '$9', '$10', '$12')}),
       w as (
         select w.* from head, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $11::int[])
           as w (document_id, source, version, content_hash, chain_digest, chunk_count, words)
@@ -72,6 +72,7 @@ export function firstWriteSteps(
       pipeline,
       generation,
       writes.map(wordsOf),
+      target.columnsJson,
     ],
     rows: 1,
   };

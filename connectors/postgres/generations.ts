@@ -61,7 +61,11 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     const found = await find(number, signal);
     for (const index of found === undefined
       ? []
-      : [...found.spaces.map(({ index }) => index), found.termsIndex])
+      : [
+          ...found.spaces.map(({ index }) => index),
+          found.termsIndex,
+          ...found.columns.map(({ indexName }) => indexName),
+        ])
       await connection.query(dropIndexSql(names, index, concurrently), signal);
     for (const table of [names.chunks, names.ledger])
       for (let removed = removedAtOnce; removed === removedAtOnce;) {
@@ -97,7 +101,15 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     view: (number) => {
       const locate = (signal?: AbortSignal) => find(number, signal);
       return {
-        sink: createSqlSink({ connection, names, pipeline, clock, role: 'follower', locate }),
+        sink: createSqlSink({
+          connection,
+          names,
+          pipeline,
+          clock,
+          role: 'follower',
+          locate,
+          relocate: locate,
+        }),
         search: createSqlSearch({ connection, names, pipeline, locate }),
         artifacts: sqlArtifacts(connection, names, async () => keyOf(number)),
         tune: async (signal) => tune(await locate(signal), signal),

@@ -2,7 +2,8 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
 import { generationKey, generationKeySql } from './generation-key.js';
-import { indexName, indexPrefix, type IndexKind } from './index-name.js';
+import type { FieldColumn, FoundColumn } from './field-column.js';
+import { columnIndexName, indexName, indexPrefix, type IndexKind } from './index-name.js';
 import { migrationStatements } from './migration.js';
 import type { TableNames } from './names.js';
 import { layoutVersion, schemaStatements } from './schema-sql.js';
@@ -29,13 +30,17 @@ export interface FoundLayout {
   readonly spaces: readonly FoundSpace[];
   /** The usable indexes of the pipeline, of all its generations. */
   readonly indexes: ReadonlySet<string>;
+  /** Metadata fields that have a column. */
+  readonly columns: readonly FoundColumn[];
+  /** The same as the head of the pipeline has them, as JSON: writers make sure that they know them. */
+  readonly columnsJson: string;
   /** Chunks can be written with their words. */
   readonly keepsTerms: boolean;
   /** Name of the index of the words. */
   readonly termsIndex: string;
 }
 
-const indexKinds: readonly IndexKind[] = ['hnsw', 'words'];
+const indexKinds: readonly IndexKind[] = ['hnsw', 'words', 'meta'];
 
 /** The most components that pgvector's `vector` holds. */
 export const maxWidth = 16_000;
@@ -61,6 +66,7 @@ export async function readLayout(
         text: `with head as (select to_json(l) as row from ${names.layout} l where pipeline = $1),
                     chosen as (select coalesce($5::int, (select (row->>'active')::int from head), 1) as number)
                select (select max(version) from ${names.layout}) as version, number,
+                      (select row->'columns' from head) as columns,
                       (select to_json(l) from ${names.layout} l
                        where l.pipeline = ${generationKeySql('$1::text', 'number')}) as own,
                       array(select c.relname::text from unnest($2::name[], $3::name[]) as range (low, high)
@@ -85,7 +91,7 @@ export async function readLayout(
     if (error instanceof MillraceError && error.code === 'store_layout') return undefined;
     throw error;
   }
-  const { version, number, own, indexes, terms } = rows[0] as unknown as LayoutRow;
+  const { version, number, own, indexes, terms, columns } = rows[0] as unknown as LayoutRow;
   if (version !== null && version > layoutVersion)
     throw new MillraceError(
       'store_layout',
@@ -105,6 +111,12 @@ export async function readLayout(
       return { name, width, type, column, index, indexed: indexes.includes(index) };
     }),
     indexes: new Set(indexes),
+    columns: (columns ?? []).map((column) => ({
+      ...column,
+      indexName: columnIndexName(pipeline, number, column.name),
+      filled: own?.filled?.[column.name],
+    })),
+    columnsJson: JSON.stringify(columns ?? []),
     keepsTerms: terms,
     termsIndex: indexName('words', pipeline, number),
   };
@@ -119,7 +131,12 @@ export interface StoredSpace extends SpaceLayout {
 interface LayoutRow {
   readonly version: number | null;
   readonly number: number;
-  readonly own: { readonly width: number; readonly spaces?: readonly StoredSpace[] | null } | null;
+  readonly own: {
+    readonly width: number;
+    readonly spaces?: readonly StoredSpace[] | null;
+    readonly filled?: Readonly<Record<string, FoundColumn['filled']>> | null;
+  } | null;
+  readonly columns: readonly FieldColumn[] | null;
   readonly indexes: readonly string[];
   readonly terms: boolean;
 }

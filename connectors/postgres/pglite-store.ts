@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PgliteConfig } from './config.js';
 import { openPgliteConnection } from './pglite-connection.js';
+import { wantedColumns } from './columns-config.js';
 import { createSqlStore } from './sql-store.js';
 
 /** PGlite builds an index at 700 chunks a second and then takes in as few, so exact search is the better deal for long. */
@@ -11,6 +12,13 @@ const autoIndex = 200_000;
 export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) =>
   createSqlStore(
     openPgliteConnection(resolve(context.baseFolder, config.path), context),
-    { schema: 'millrace', index: config.index, vectors: config.vectors, autoIndex, shared: false },
+    {
+      schema: 'millrace',
+      index: config.index,
+      vectors: config.vectors,
+      columns: wantedColumns(config.columns),
+      autoIndex,
+      shared: false,
+    },
     context,
   );

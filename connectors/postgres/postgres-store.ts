@@ -1,6 +1,7 @@
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PostgresConfig } from './config.js';
 import { openPgConnection } from './pg-connection.js';
+import { wantedColumns } from './columns-config.js';
 import { createSqlStore } from './sql-store.js';
 
 /** Chunks from which a server's exact search gets slow: about 30 ms at 384 components. */
@@ -10,6 +11,13 @@ const autoIndex = 50_000;
 export const createPostgresStore: StoreFactory<PostgresConfig> = async (config, context) =>
   createSqlStore(
     openPgConnection(config, context),
-    { schema: config.schema, index: config.index, vectors: config.vectors, autoIndex, shared: true },
+    {
+      schema: config.schema,
+      index: config.index,
+      vectors: config.vectors,
+      columns: wantedColumns(config.columns),
+      autoIndex,
+      shared: true,
+    },
     context,
   );

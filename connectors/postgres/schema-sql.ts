@@ -11,7 +11,7 @@ export const takeTurns: SqlStatement = { text: `select pg_advisory_xact_lock(${a
 
 /**
  * A row of the layout for each generation, by its key. That of the first is also the head of its pipeline: the number of
- * the active one, those that follow it, the last number given. Writers lock the head, so that nothing of it changes while
+ * the active one, those that follow it, the last number given, the columns of metadata fields. Writers lock the head, so that nothing of it changes while
  * they write.
  */
 export function generationStatements(names: TableNames): readonly string[] {
@@ -22,7 +22,9 @@ export function generationStatements(names: TableNames): readonly string[] {
        add column if not exists generations int not null default 1,
        add column if not exists paused_until timestamptz,
        add column if not exists state text not null default 'active',
-       add column if not exists since timestamptz not null default now()`,
+       add column if not exists since timestamptz not null default now(),
+       add column if not exists columns jsonb,
+       add column if not exists filled jsonb`,
     `create sequence if not exists ${names.marks}`,
     `create table if not exists ${names.behind} (
        pipeline text collate "C" not null,

@@ -2,7 +2,7 @@ import type { SearchHit, TermQuery } from '../../src/contracts/chunk-search.js';
 import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement, SqlValue } from './connection.js';
 import { filterSql } from './filter.js';
-import type { FoundSpace } from './layout.js';
+import type { FoundLayout, FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { addedSql, askedWords, termProducts, type AskedWord } from './term-products.js';
 import { lengthSql } from './terms-column.js';
@@ -25,7 +25,7 @@ const margin = 1 + 1e-9;
 export async function searchIndexedTerms(
   connection: SqlConnection,
   names: TableNames,
-  key: string,
+  found: FoundLayout,
   asked: readonly FoundSpace[],
   query: TermQuery,
   signal?: AbortSignal,
@@ -34,7 +34,7 @@ export async function searchIndexedTerms(
   if (words.length > mostWords) return undefined;
   const ask = async (statement: SqlStatement) =>
     (await connection.transaction([byIndex, statement], signal)).at(-1)!;
-  const [row] = await ask(corpusSql(names, key, words));
+  const [row] = await ask(corpusSql(names, found.key, words));
   const corpus = row as unknown as Corpus;
   if (corpus.uncounted) return undefined;
   const weighed = weigh(words, corpus, query.k1);
@@ -45,7 +45,7 @@ export async function searchIndexedTerms(
   let looked = atLeast(weighed, Math.max(100, firstLook * k));
   for (;;) {
     const rows = await ask(
-      hitsSql(names, key, asked, query, { ...weighed, looked, mean: corpus.words / corpus.size }),
+      hitsSql(names, found, asked, query, { ...weighed, looked, mean: corpus.words / corpus.size }),
     );
     const least = rows.length === k ? (rows.at(-1)!['score'] as number) : 0;
     if (rest[looked]! * margin < least || looked === weighed.words.length) return rows.map(hitOf);
@@ -125,7 +125,7 @@ interface Look extends Weighed {
 
 function hitsSql(
   names: TableNames,
-  key: string,
+  { key, columns }: FoundLayout,
   asked: readonly FoundSpace[],
   { k, k1, b, filter = { kind: 'all', of: [] } }: TermQuery,
   { words, byWeight, looked, mean }: Look,
@@ -141,7 +141,7 @@ function hitsSql(
   const parameter = (value: SqlValue) => `$${values.push(value)}`;
   const products = termProducts(words, parameter);
   const added = words.map(({ rarity }, at) => addedSql(`${parameter(rarity)}::float8`, products.count(at)));
-  const where = filterSql(filter, values.length + 1);
+  const where = filterSql(filter, values.length + 1, columns);
   const within = asked.map(({ column }) => `${column} is not null`).join(' or ');
   return {
     text: `

@@ -4,7 +4,7 @@ import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlStatement, SqlValue } from './connection.js';
 import { filterSql } from './filter.js';
 import type { FoundLayout, FoundSpace } from './layout.js';
-import type { TableNames } from './names.js';
+import { quoteName, type TableNames } from './names.js';
 import { searchIndexedTerms } from './search-indexed-terms.js';
 import { addedSql, askedWords, termProducts } from './term-products.js';
 import { lengthSql, termsColumn } from './terms-column.js';
@@ -30,10 +30,10 @@ export async function searchTerms(
     throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${query.k}.`);
   if (query.terms.ids.length === 0) return [];
   if (found.indexes.has(found.termsIndex)) {
-    const hits = await searchIndexedTerms(connection, names, found.key, asked, query, signal);
+    const hits = await searchIndexedTerms(connection, names, found, asked, query, signal);
     if (hits !== undefined) return hits;
   }
-  const steps = [withoutCompiling, termsSql(names, found.key, asked, query)];
+  const steps = [withoutCompiling, termsSql(names, found, asked, query)];
   const rows = (await connection.transaction(steps, signal)).at(-1)!;
   return rows.map((row) => ({ ...chunkOf(row), score: row['score'] as number }));
 }
@@ -44,7 +44,7 @@ const withoutCompiling: SqlStatement = { text: "select set_config('jit', 'off', 
 /** Reads the words of all chunks. */
 function termsSql(
   names: TableNames,
-  key: string,
+  { key, columns }: FoundLayout,
   asked: readonly FoundSpace[],
   { terms: question, k, k1, b, filter = { kind: 'all', of: [] } }: TermQuery,
 ): SqlStatement {
@@ -52,7 +52,7 @@ function termsSql(
   const values: SqlValue[] = [key, k, k1, b];
   const products = termProducts(words, (value) => `$${values.push(value)}`);
   const { count } = products;
-  const where = filterSql(filter, values.length + 1);
+  const where = filterSql(filter, values.length + 1, columns);
   values.push(...where.values);
   const within = asked.map(({ column }) => `${column} is not null`).join(' or ');
   const found = products.names.map((name) => `${name} > 0`).join(' or ');
@@ -64,7 +64,7 @@ with chunk as materialized (
   select id, length, ${products.names.join(', ')},
     case when ${found} then (within and (${where.sql})) is true end as wanted
   from (
-    select id, metadata, ${within} as within, ${lengthSql} as length, ${products.columns.join(', ')}
+    select id, ${['metadata', ...columns.map(({ name }) => quoteName(name))].join(', ')}, ${within} as within, ${lengthSql} as length, ${products.columns.join(', ')}
     from ${names.chunks} where pipeline = $1 and ${termsColumn} is not null offset 0
   ) as chunk
 ), corpus as materialized (

@@ -4,7 +4,7 @@ import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
 import { filterSql } from './filter.js';
 import { halfFault } from './half-floats.js';
-import type { FoundSpace } from './layout.js';
+import type { FoundLayout, FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
 import { vectorFault } from '../../src/elements/vector-fault.js';
@@ -16,18 +16,18 @@ import { vectorFault } from '../../src/elements/vector-fault.js';
 export async function searchChunks(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
+  found: FoundLayout,
   space: FoundSpace,
   query: SearchQuery,
   signal?: AbortSignal,
 ): Promise<readonly SearchHit[]> {
   checkQuery(query, space);
   if (space.indexed) {
-    const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, space, true)];
+    const steps = [indexSettings(query.k), hitsSql(names, found, query, space, true)];
     const rows = (await connection.transaction(steps, signal)).at(-1)!;
     if (rows.length === query.k) return rows.map(hitOf);
   }
-  const rows = await connection.query(hitsSql(names, pipeline, query, space, false), signal);
+  const rows = await connection.query(hitsSql(names, found, query, space, false), signal);
   return rows.map(hitOf);
 }
 
@@ -55,12 +55,12 @@ const everything = { kind: 'all', of: [] } as const;
 /** @param indexed searches through the index; else reads every chunk */
 function hitsSql(
   names: TableNames,
-  pipeline: string,
+  { key, columns }: FoundLayout,
   { vector, k, filter = everything }: SearchQuery,
   space: FoundSpace,
   indexed: boolean,
 ): SqlStatement {
-  const where = filterSql(filter, 4);
+  const where = filterSql(filter, 4, columns);
   const { column, type } = space;
   const exact = `${column} <=> $2::${type}`;
   const nearest = indexed
@@ -70,7 +70,7 @@ function hitsSql(
   return {
     text: `select ${chunkColumns}, ${exact} as distance
            from ${nearest} order by distance, id limit $3::int`,
-    values: [pipeline, `[${vector.join(',')}]`, k, ...where.values],
+    values: [key, `[${vector.join(',')}]`, k, ...where.values],
   };
 }
 

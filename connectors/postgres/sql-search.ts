@@ -55,8 +55,7 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
       const found = await locate(signal);
       if (found === undefined || found.spaces.length === 0) return [];
       checkGeneration(found, query.generation);
-      const { key, spaces } = found;
-      return searchChunks(connection, names, key, asked(spaces, query.space), query, signal);
+      return searchChunks(connection, names, found, asked(found.spaces, query.space), query, signal);
     },
   };
 }

@@ -2,11 +2,13 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type { Store } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
+import type { WantedColumns } from './columns-config.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
 import { createSqlGenerations } from './generations.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
+import { prepareColumns } from './prepare-columns.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { addTermsColumn } from './terms-column.js';
@@ -19,6 +21,7 @@ export interface SqlStoreOptions {
   readonly index: 'auto' | IndexRule;
   /** How a new filling keeps its vectors. */
   readonly vectors: VectorType;
+  readonly columns: WantedColumns;
   /** Number of chunks that `auto` stands for. */
   readonly autoIndex: number;
   /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
@@ -30,7 +33,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, vectors, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, columns, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -42,6 +45,11 @@ export function createSqlStore(
 
   const active = (signal?: AbortSignal) => readLayout(connection, names, pipeline, 'active', signal);
   const ours = async (signal?: AbortSignal) => prepared ?? (await active(signal));
+  /** With the columns that others gave it since. */
+  const oursAnew = async (signal?: AbortSignal) => {
+    if (prepared === undefined) return active(signal);
+    return (prepared = await readLayout(connection, names, pipeline, prepared.generation, signal));
+  };
 
   const tuning = {
     index: index === 'auto' ? autoIndex : index,
@@ -56,7 +64,7 @@ export function createSqlStore(
   };
 
   return {
-    sink: createSqlSink({ ...parts, role: 'active', locate: ours }),
+    sink: createSqlSink({ ...parts, role: 'active', locate: ours, relocate: oursAnew }),
     search: createSqlSearch({ ...parts, locate: active }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
@@ -71,6 +79,7 @@ export function createSqlStore(
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
+      await prepareColumns(connection, names, pipeline, columns);
       prepared = await readLayout(connection, names, pipeline, generation);
       const kept = prepared?.spaces[0]?.type;
       if (kept !== undefined && kept !== vectors)

@@ -1,7 +1,9 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock, Notice } from '../../src/contracts/context.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
+import { columnIndexPlan } from './column-index.js';
 import { countWords } from './count-words.js';
+import { fillColumns } from './fill-columns.js';
 import { dropIndexSql, type IndexPlan } from './index-plan.js';
 import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
@@ -21,8 +23,8 @@ export interface TuneOptions {
 }
 
 /**
- * Makes reading fast: statistics where the database does not keep them itself, and the indexes of vectors and words once
- * they pay.
+ * Makes reading fast: statistics where the database does not keep them itself, columns of metadata fields and their indexes,
+ * and the indexes of vectors and words once they pay.
  */
 export async function tuneStore(
   connection: SqlConnection,
@@ -32,8 +34,19 @@ export async function tuneStore(
   signal?: AbortSignal,
 ): Promise<void> {
   if (vacuum) await connection.query({ text: `vacuum (analyze) ${names.ledger}, ${names.chunks}` }, signal);
-  if (index === 'off') return;
+  await fillColumns(connection, names, found, building.notify, signal);
   const { key } = found;
+  for (const column of found.columns)
+    if (column.index && !found.indexes.has(column.indexName))
+      await tuneIndex(
+        connection,
+        names,
+        key,
+        columnIndexPlan(names, key, column),
+        { threshold: 0, ...building },
+        signal,
+      );
+  if (index === 'off') return;
   const how = { threshold: index, ...building };
   for (const space of found.spaces)
     if (!space.indexed && indexable(space.width))

@@ -127,7 +127,7 @@ describe('the index of words', { timeout: patience }, () => {
       for (const store of [indexed, exact]) await fill(store, writes);
       await indexed.tune();
       const before = name === 'a server' ? await scans() : 0;
-      await agreeOften(indexed, exact, name === 'a server' ? 60 : 20);
+      await agreeOften(indexed, exact, name === 'a server' ? 30 : 10);
       if (name === 'a server') expect(await scans()).toBeGreaterThan(before);
 
       const changes = [
@@ -136,7 +136,7 @@ describe('the index of words', { timeout: patience }, () => {
         ...Array.from({ length: 20 }, (_, at) => withTerms(`new-${at}`, 1, [textOf(40)], true)),
       ];
       for (const store of [indexed, exact]) await fill(store, changes);
-      await agreeOften(indexed, exact, 20);
+      await agreeOften(indexed, exact, 10);
     });
 
   it('waits for the count of words of documents that an earlier layout wrote', async () => {
