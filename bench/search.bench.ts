@@ -99,6 +99,7 @@ function write(documentId: string, random: () => number): StoreWrite {
   const texts = Array.from({ length: perDocument }, () => textOf(random));
   return {
     kind: 'store',
+    given: undefined,
     documentId,
     source: 'bench',
     version: versionOf(0, 1n),

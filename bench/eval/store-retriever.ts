@@ -44,6 +44,7 @@ export async function openStoreRetrievers(
     const vectors = await embedTexts(model, texts, 'document', () => undefined);
     const write = {
       kind: 'store',
+      given: undefined,
       documentId: 'corpus',
       source: 'eval',
       version: versionOf(0, 1n),

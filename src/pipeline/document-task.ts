@@ -54,7 +54,7 @@ export async function processDocument(
     trace.stage = 'enrich';
     enriched = await transform.apply(enriched, signal, (stage) => (trace.stage = stage));
   }
-  const key = { documentId: document.id, source, version: document.version };
+  const key = { documentId: document.id, source, version: document.version, given: document };
   const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
 
   for (let look = 0; look < maxLooks; look += 1) {
