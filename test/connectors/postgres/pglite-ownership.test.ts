@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteResult } from '../../../src/contracts/sink.js';
 import { claimFolder } from '../../../connectors/postgres/owner-claim.js';
+import { pgliteConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { layout, storing } from '../../suites/store-samples.js';
 import { testContext } from '../../support/test-context.js';
@@ -148,7 +149,10 @@ describe('a PGlite folder', { timeout: patience }, () => {
   });
 
   it('is not made by a process that only reads', async () => {
-    const store = await createPgliteStore({ path: folder, index: 'off' }, testContext('p', '/'));
+    const store = await createPgliteStore(
+      pgliteConfig.parse({ path: folder, index: 'off' }),
+      testContext('p', '/'),
+    );
     expect(await store.count()).toEqual({ documents: 0, chunks: 0 });
     expect(await store.artifacts.read('chain')).toBeUndefined();
     await store.close();
@@ -157,7 +161,10 @@ describe('a PGlite folder', { timeout: patience }, () => {
 
   it('is made anew when a process died while it made it', async () => {
     await mkdir(join(folder, 'unfinished-123', 'base'), { recursive: true });
-    const store = await createPgliteStore({ path: folder, index: 'off' }, testContext('p', '/'));
+    const store = await createPgliteStore(
+      pgliteConfig.parse({ path: folder, index: 'off' }),
+      testContext('p', '/'),
+    );
     await store.prepare(layout);
     expect((await store.sink.write([storing('a', 1, ['one'])]))[0]!.kind).toBe('done');
     await store.close();
