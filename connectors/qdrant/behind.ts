@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BehindDocument, ClaimOptions } from '../../src/contracts/generations.js';
 import type { Clock } from '../../src/contracts/context.js';
 import { documentKey, type CollectionNames } from './names.js';
-import type { Point, QdrantPort } from './port.js';
+import type { Point, PointCondition, PointRecord, QdrantPort } from './port.js';
 
 /** A document by its point in the ledger, which is also that of the note. */
 export interface Changed {
@@ -60,38 +60,55 @@ export interface BehindParts {
   readonly clock: Clock;
 }
 
-/** @see Generations.claim. In the order of the points. */
+/** @see Generations.claim. In the order of the points; what others claim at the same time is passed over. */
 export async function claimBehind(
-  { port, names: { behind }, ledger, pipeline, clock }: BehindParts,
+  parts: BehindParts,
   { after, limit, leaseMs }: ClaimOptions,
   signal?: AbortSignal,
 ): Promise<readonly BehindDocument[]> {
+  const { port, names, ledger, pipeline, clock } = parts;
   const now = clock.now();
   const last = after === '' ? undefined : documentKey(pipeline, after);
   const free = { key: 'until', range: { lt: now } };
-  const request = { filter: { must: [free] }, limit: limit + 1, payload: ['document_id', 'mark'] };
-  const page = await port.scroll(behind, { ...request, ...(last !== undefined && { offset: last }) }, signal);
-  const wanted = page.points.filter(({ id }) => id !== last).slice(0, limit);
-  if (wanted.length === 0) return [];
+  const claimed: PointRecord[] = [];
+  for (let offset = last; claimed.length < limit;) {
+    const request = {
+      filter: { must: [free] },
+      limit: limit + 1,
+      payload: ['mark'],
+      ...(offset !== undefined && { offset }),
+    };
+    const { points, next } = await port.scroll(names.behind, request, signal);
+    const wanted = points.filter(({ id }) => id !== last).slice(0, limit - claimed.length);
+    if (wanted.length > 0) claimed.push(...(await claimSome(parts, wanted, free, now + leaseMs, signal)));
+    if (next === undefined) break;
+    offset = next;
+  }
+  const ids = claimed.map(({ id }) => id);
+  const records = await port.retrieve(ledger, ids, { payload: ['chunk_count'] }, signal);
+  const chunks = new Map(records.map(({ id, payload }) => [id, payload['chunk_count'] as number]));
+  return claimed.map(({ id, payload }) => ({
+    documentId: payload['document_id'] as string,
+    mark: payload['mark'] as string,
+    chunks: chunks.get(id) ?? 0,
+  }));
+}
+
+/** A mark is given once, so each is claimed as it was read or not at all. @returns those that were, in their order */
+async function claimSome(
+  { port, names: { behind } }: BehindParts,
+  wanted: readonly PointRecord[],
+  free: PointCondition,
+  until: number,
+  signal?: AbortSignal,
+): Promise<readonly PointRecord[]> {
   const claim = randomUUID();
   const ids = wanted.map(({ id }) => id);
-  // A mark is given once, so each is claimed as it was read or not at all.
   const filter = { must: [{ has_id: ids }, markedAs(wanted.map(({ payload }) => payload['mark'])), free] };
-  const payload = { until: now + leaseMs, claim };
-  await port.update(behind, [{ set_payload: { payload, filter } }], signal);
-  const [found, records] = await Promise.all([
-    port.retrieve(behind, ids, { payload: ['document_id', 'mark', 'claim'] }, signal),
-    port.retrieve(ledger, ids, { payload: ['chunk_count'] }, signal),
-  ]);
-  const chunks = new Map(records.map(({ id, payload }) => [id, payload['chunk_count'] as number]));
-  return found
-    .filter(({ payload }) => payload['claim'] === claim)
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map(({ id, payload }) => ({
-      documentId: payload['document_id'] as string,
-      mark: payload['mark'] as string,
-      chunks: chunks.get(id) ?? 0,
-    }));
+  await port.update(behind, [{ set_payload: { payload: { until, claim }, filter } }], signal);
+  const fields = { payload: ['document_id', 'mark', 'claim'] };
+  const found = await port.retrieve(behind, ids, fields, signal);
+  return found.filter(({ payload }) => payload['claim'] === claim).sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** @see Generations.behind */

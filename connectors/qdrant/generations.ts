@@ -251,8 +251,13 @@ function shownState(state: HeadGeneration['state']): Generation['state'] {
       return 'filling';
     case 'making':
       return 'leaving';
-    default:
+    case 'filling':
+    case 'active':
+    case 'retired':
+    case 'leaving':
       return state;
+    default:
+      return state satisfies never;
   }
 }
 

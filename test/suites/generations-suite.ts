@@ -139,6 +139,15 @@ export function generationsSuite(name: string, openHarness: OpenHarness): void {
       expect(idsOf(pages.flat())).toEqual(['a', 'b', 'c', 'd', 'e']);
     });
 
+    it('give those who claim at once so many each as they ask for', async () => {
+      const ids = Array.from({ length: 12 }, (_, at) => `d${at}`);
+      await store.sink.write(ids.map((id) => storing(id, 1, [id])));
+      const two = await start();
+      const claimed = await Promise.all([claim(two, '', 3), claim(two, '', 3), claim(two, '', 3)]);
+      expect(claimed.map(({ length }) => length)).toEqual([3, 3, 3]);
+      expect(new Set(idsOf(claimed.flat())).size).toBe(9);
+    });
+
     it('stay behind in what was changed after it was claimed', async () => {
       await store.sink.write([storing('a', 1, ['one']), storing('b', 1, ['two'])]);
       const two = await start();
