@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { columnsConfig } from './columns-config.js';
+import { columnsConfig, tenantConfig } from './columns-config.js';
 
 const index = z
   .union([z.enum(['auto', 'off']), z.int().min(1)])
@@ -26,6 +26,7 @@ export const pgliteConfig = z
     index,
     vectors,
     columns: columnsConfig,
+    tenant: tenantConfig,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
 
@@ -44,6 +45,7 @@ export const postgresConfig = z
     index,
     vectors,
     columns: columnsConfig,
+    tenant: tenantConfig,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z
       .int()

@@ -2,6 +2,9 @@
 export const columnTypes = ['text', 'text[]', 'numeric', 'boolean', 'timestamptz'] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
+/** The column of the tenant, where a pipeline has tenants. */
+export const tenantColumn = 'tenant';
+
 /** A metadata field as a column of the table of chunks. */
 export interface FieldColumn {
   readonly name: string;

@@ -36,8 +36,13 @@ function compile(condition: Condition, how: Compiling): string {
       return joined(condition.of, ' or ', 'false', how);
     case 'not':
       return `(${compile(condition.of, how)}) is not true`;
-    default:
+    case 'in':
+    case 'exists':
+    case 'numbers':
+    case 'times':
       return fieldTest(condition, how);
+    default:
+      return condition satisfies never;
   }
 }
 

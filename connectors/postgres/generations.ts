@@ -11,6 +11,7 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection, SqlStep } from './connection.js';
 import { countDocuments } from './count.js';
 import { planByKey } from './fence-sql.js';
+import { indexNames } from './generation-indexes.js';
 import { generationKey } from './generation-key.js';
 import * as sql from './generations-sql.js';
 import { orderedSpaces, readLayout, type FoundLayout } from './layout.js';
@@ -59,13 +60,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
   async function remove(number: number, signal?: AbortSignal): Promise<void> {
     const key = keyOf(number);
     const found = await find(number, signal);
-    for (const index of found === undefined
-      ? []
-      : [
-          ...found.spaces.map(({ index }) => index),
-          found.termsIndex,
-          ...found.columns.map(({ indexName }) => indexName),
-        ])
+    for (const index of found === undefined ? [] : indexNames(found))
       await connection.query(dropIndexSql(names, index, concurrently), signal);
     for (const table of [names.chunks, names.ledger])
       for (let removed = removedAtOnce; removed === removedAtOnce;) {

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
+import { vectorIndexes } from './generation-indexes.js';
 import { generationKey, generationKeySql } from './generation-key.js';
 import type { FieldColumn, FoundColumn } from './field-column.js';
 import { columnIndexName, indexName, indexPrefix, type IndexKind } from './index-name.js';
@@ -193,8 +194,8 @@ export async function prepareLayout(
   // Of an empty pipeline that had others: an index would refuse vectors of another width.
   const old = before?.spaces ?? [];
   const moved = !sameSpaces(old, found) || old[0]?.type !== (found[0]!.type ?? 'vector');
-  for (const { index, indexed } of old)
-    if (indexed && moved) await connection.query(dropIndexSql(names, index, false));
+  if (moved && before !== undefined)
+    for (const index of vectorIndexes(before)) await connection.query(dropIndexSql(names, index, false));
   return before?.generation ?? 1;
 }
 

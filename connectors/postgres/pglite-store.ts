@@ -16,7 +16,7 @@ export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, cont
       schema: 'millrace',
       index: config.index,
       vectors: config.vectors,
-      columns: wantedColumns(config.columns),
+      columns: wantedColumns(config.columns, config.tenant),
       autoIndex,
       shared: false,
     },

@@ -5,6 +5,7 @@ import { sqlArtifacts } from './artifacts.js';
 import type { WantedColumns } from './columns-config.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
+import { tenantColumn } from './field-column.js';
 import { createSqlGenerations } from './generations.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
@@ -39,6 +40,7 @@ export function createSqlStore(
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
     throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
   const names = tableNames(schema);
+  const tenant = columns.columns.find(({ name }) => name === tenantColumn);
   const parts = { connection, names, pipeline, clock };
   /** What this store was prepared for: its generation stays, and its spaces cannot change while there are chunks. */
   let prepared: FoundLayout | undefined;
@@ -66,6 +68,7 @@ export function createSqlStore(
   return {
     sink: createSqlSink({ ...parts, role: 'active', locate: ours, relocate: oursAnew }),
     search: createSqlSearch({ ...parts, locate: active }),
+    ...(tenant !== undefined && { tenant: tenant.path }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
     generations: createSqlGenerations({

@@ -8,6 +8,7 @@ import { dropIndexSql, type IndexPlan } from './index-plan.js';
 import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { buildIndex, type BuildOptions } from './build-index.js';
+import { isByTenant, largeTenants, tenantIndexPlan } from './tenants.js';
 import { termsIndexPlan } from './terms-index.js';
 import { indexable, vectorIndexPlan, type IndexRule } from './vector-index.js';
 
@@ -48,9 +49,14 @@ export async function tuneStore(
       );
   if (index === 'off') return;
   const how = { threshold: index, ...building };
-  for (const space of found.spaces)
-    if (!space.indexed && indexable(space.width))
-      await tuneIndex(connection, names, key, vectorIndexPlan(names, key, space), how, signal);
+  const spaces = found.spaces.filter(({ width }) => indexable(width));
+  const plans = isByTenant(found.columns)
+    ? (await largeTenants(connection, names, key, index, signal)).flatMap((tenant) =>
+        spaces.map((space) => tenantIndexPlan(names, key, space, tenant)),
+      )
+    : spaces.map((space) => vectorIndexPlan(names, key, space));
+  for (const plan of plans)
+    if (!found.indexes.has(plan.name)) await tuneIndex(connection, names, key, plan, how, signal);
   const { keepsTerms, termsIndex } = found;
   if (!keepsTerms) return;
   const built =

@@ -44,19 +44,32 @@ function indexedType({ width, type }: Pick<FoundSpace, 'width' | 'type'>): Vecto
 /** Beside its components a vector in the graph has its neighbours, with pgvector's `m` of 16: seen, rounded up. */
 const graphBytes = 600;
 
-/** An index of the vectors of a space. @param key of the generation */
-export function vectorIndexPlan(names: TableNames, key: string, space: FoundSpace): IndexPlan {
-  const { column, width, index } = space;
+/** Chunks that an index is of, and how it is called. */
+export interface IndexPart {
+  readonly name: string;
+  readonly condition: string;
+}
+
+/** An index of the vectors of a space. @param key of the generation; @param part of its chunks, else all */
+export function vectorIndexPlan(
+  names: TableNames,
+  key: string,
+  space: FoundSpace,
+  part?: IndexPart,
+): IndexPlan {
+  const { column, width } = space;
+  const name = part?.name ?? space.index;
+  const and = part === undefined ? '' : ` and ${part.condition}`;
   const type = indexedType(space);
   return {
-    name: index,
-    counted: `${column} is not null`,
+    name,
+    counted: `${column} is not null${and}`,
     bytesEach: width * (space.type === 'vector' ? 4 : 2) + graphBytes,
     create: (concurrently) => ({
-      text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
+      text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(name)}
              on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
              with (ef_construction = ${construction})
-             where pipeline = ${quoteText(key)}`,
+             where pipeline = ${quoteText(key)}${and}`,
     }),
   };
 }
