@@ -21,7 +21,10 @@ export function packTexts(texts: readonly TextOrIds[]): PackedTexts {
 }
 
 /** The ids of each, as views where they were sent. */
-export function idsOfTexts({ packed, plain }: PackedTexts, idsOf: (text: string) => Int32Array): Int32Array[] {
+export function idsOfTexts(
+  { packed, plain }: PackedTexts,
+  idsOf: (text: string) => Int32Array,
+): Int32Array[] {
   const next = idsReader(packed);
   return plain.map((text) => {
     const ids = next();
