@@ -1,5 +1,6 @@
 import type { SqlStatement } from './connection.js';
 import type { TableNames } from './names.js';
+import { keptTextsStatements } from './kept-texts-sql.js';
 import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js';
 
 /**
@@ -13,7 +14,7 @@ export function migrationStatements(names: TableNames): readonly SqlStatement[] 
     {
       text: `alter table ${names.chunks} alter column embedding drop not null, add column if not exists prefix text`,
     },
-    ...generationStatements(names).map((text) => ({ text })),
+    ...[...generationStatements(names), ...keptTextsStatements(names)].map((text) => ({ text })),
     {
       text: `update ${names.layout} set version = $1,
                spaces = coalesce(spaces, json_build_array(json_build_object('name', '*', 'width', width)))`,

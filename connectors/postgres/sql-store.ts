@@ -5,6 +5,8 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
 import { createSqlGenerations } from './generations.js';
+import { sqlKeptTexts } from './kept-texts.js';
+import { setKeepingSql } from './kept-texts-sql.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
 import { createSqlSearch } from './sql-search.js';
@@ -16,6 +18,8 @@ import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 export interface SqlStoreOptions {
   readonly schema: string;
   readonly index: 'auto' | IndexRule;
+  /** What sources give is kept, or no longer; undefined: as the store was told. */
+  readonly keepText: boolean | undefined;
   /** Number of chunks that `auto` stands for. */
   readonly autoIndex: number;
   /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
@@ -27,7 +31,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, keepText, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -57,6 +61,7 @@ export function createSqlStore(
     search: createSqlSearch({ ...parts, locate: active }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
+    texts: sqlKeptTexts(connection, names, pipeline),
     generations: createSqlGenerations({
       ...parts,
       tune,
@@ -67,6 +72,8 @@ export function createSqlStore(
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout);
       if (layout.terms) await addTermsColumn(connection, names);
+      if (keepText !== undefined)
+        await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
       prepared = await readLayout(connection, names, pipeline, generation);
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))

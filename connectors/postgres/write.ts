@@ -6,8 +6,9 @@ import type { SpaceLayout } from '../../src/contracts/store.js';
 import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
 import { encodeChunks, numberField } from './encode.js';
-import { fenceSteps, type FenceRow } from './fence-sql.js';
+import { fenceSteps, planByKey, type FenceRow } from './fence-sql.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
+import { broughtTexts, heldTextsSql } from './kept-texts-sql.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
 import { vectorsFault } from '../../src/elements/vectors-fault.js';
@@ -15,9 +16,11 @@ import { vectorsFault } from '../../src/elements/vectors-fault.js';
 export interface Writer {
   readonly connection: SqlConnection;
   readonly names: TableNames;
-  readonly target: WriteTarget;
+  readonly target: Omit<WriteTarget, 'keeping'>;
   readonly clock: Clock;
   readonly first: FirstWrites;
+  /** Whether given texts are to be kept, as far as is known: set when a write without them was refused. */
+  readonly kept: { texts: boolean };
 }
 
 /** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
@@ -69,13 +72,14 @@ export async function writeDocuments(
 
 /** @returns undefined when the generation may not be written now */
 async function writeTogether(
-  { connection, names, target, first }: Writer,
+  { connection, names, target: place, first, kept }: Writer,
   spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[] | undefined> {
   const stage = stageFor(spaces.length, writes.some(hasTerms));
   const spaceNames = spaces.map(({ name }) => name);
+  const target = { ...place, keeping: kept.texts && place.role === 'active' };
   if (first.try(writes)) {
     const steps = firstWriteSteps(names, target, spaceNames, stage, writes);
     const worked = (await connection.transaction(steps, signal)).length === steps.length;
@@ -89,13 +93,31 @@ async function writeTogether(
     staged.length === 0
       ? []
       : [{ copy: stage.target, data: encodeChunks(staged, spaceNames, stage.more.length > 0) }];
-  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes)];
+  const brought = target.keeping
+    ? broughtTexts(writes, await heldTexts(connection, names, target, writes, signal))
+    : undefined;
+  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes, brought)];
   const done = await connection.transaction(steps, signal);
   if (done.length < steps.length) return undefined;
   const rows = done.at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
   return results;
+}
+
+/** Hashes of what is kept of the documents that are touched: what the store has need not be sent again. */
+async function heldTexts(
+  connection: SqlConnection,
+  names: TableNames,
+  { pipeline }: WriteTarget,
+  writes: readonly DocumentWrite[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = writes.filter(({ kind }) => kind === 'touch').map(({ documentId }) => documentId);
+  if (ids.length === 0) return new Map();
+  const steps = [planByKey, heldTextsSql(names, pipeline, ids)];
+  const rows = (await connection.transaction(steps, signal)).at(-1)!;
+  return new Map(rows.map((row) => [row['document_id'] as string, row['hash'] as string]));
 }
 
 /** Those of a pipeline all have them, or none. */
@@ -148,20 +170,21 @@ function refused({ documentId }: DocumentWrite, fault: string): WriteResult {
 
 /** Waits while writers are paused. @throws MillraceError `generation_moved` when another generation is the one to write */
 async function whenWritable<T>(
-  { connection, names, target, clock }: Writer,
+  { connection, names, target, clock, kept }: Writer,
   signal: AbortSignal | undefined,
   work: () => Promise<T | undefined>,
 ): Promise<T> {
   for (;;) {
     const result = await work();
     if (result !== undefined) return result;
-    const why = await whyNotWritable(connection, names, target, signal);
-    if (why !== 'paused') throw moved(target, why.active);
-    await clock.sleep(pauseMs, signal);
+    const why = await whyNotWritable(connection, names, { ...target, keeping: kept.texts }, signal);
+    if (typeof why === 'object') throw moved(target, why.active);
+    if (why === 'keeps') kept.texts = true;
+    else await clock.sleep(pauseMs, signal);
   }
 }
 
-function moved({ pipeline, generation, role }: WriteTarget, active: number | undefined): MillraceError {
+function moved({ pipeline, generation, role }: Writer['target'], active: number | undefined): MillraceError {
   return new MillraceError(
     'generation_moved',
     role === 'active'
