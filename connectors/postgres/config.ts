@@ -14,6 +14,13 @@ const keepText = z
     'Keeps what the source gave of each document, text and metadata, beside the ledger: a change of the chunker or of the enrichment is then filled from there. Takes about as much room as the texts do; texts over 2 KB are compressed. `false` removes it again. Default: as the store was last told, at first not.',
   );
 
+const vectors = z
+  .enum(['vector', 'halfvec'])
+  .describe(
+    'How vectors are kept: `vector`, 4 bytes a component, or `halfvec`, 2 bytes, with 11 significant bits. A store that holds chunks stays as it is; another choice counts from its next generation.',
+  )
+  .default('vector');
+
 /** Embedded Postgres in a folder: nothing to install, one machine. */
 export const pgliteConfig = z
   .strictObject({
@@ -24,6 +31,7 @@ export const pgliteConfig = z
       .default('.millrace/store'),
     index,
     keepText,
+    vectors,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
 
@@ -41,6 +49,7 @@ export const postgresConfig = z
       .default('millrace'),
     index,
     keepText,
+    vectors,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z
       .int()
@@ -79,7 +88,7 @@ export const postgresLookupConfig = z
       .string()
       .regex(/\$1(?!\d)/, 'expected $1, the list of keys: select id, name from authors where id = any($1)')
       .describe(
-        'One query for many keys: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
+        'One query for many keys, in a transaction that only reads: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
       ),
     timeoutMs: postgresConfig.shape.timeoutMs,
   })

@@ -1,6 +1,6 @@
 import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
 import type { SqlStep } from './connection.js';
-import { chunkColumns, encodeChunks, textFields } from './encode.js';
+import { chunkColumns, encodeChunks, textFields, type RowShape } from './encode.js';
 import { broughtTexts, keepNewSql } from './kept-texts-sql.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
@@ -41,7 +41,7 @@ function isWhole(write: DocumentWrite): boolean {
 export function firstWriteSteps(
   names: TableNames,
   target: WriteTarget,
-  spaces: readonly string[],
+  shape: RowShape,
   { columns, more }: Stage,
   writes: readonly StoreWrite[],
 ): readonly SqlStep[] {
@@ -78,5 +78,5 @@ export function firstWriteSteps(
   const kept = brought === undefined ? [] : [keepNewSql(names, pipeline, writes, brought)];
   if (documents.length === 0) return [ledger, ...kept];
   const copy = `${names.chunks} (pipeline, document_id, ${[chunkColumns, ...columns, ...more].join(', ')})`;
-  return [ledger, ...kept, { copy, data: encodeChunks(documents, spaces, more.length > 0) }];
+  return [ledger, ...kept, { copy, data: encodeChunks(documents, shape) }];
 }

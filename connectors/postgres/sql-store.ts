@@ -13,6 +13,7 @@ import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { addTermsColumn } from './terms-column.js';
 import { tuneStore } from './tune.js';
+import type { VectorType } from './vector-columns.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 
 export interface SqlStoreOptions {
@@ -20,6 +21,8 @@ export interface SqlStoreOptions {
   readonly index: 'auto' | IndexRule;
   /** What sources give is kept, or no longer; undefined: as the store was told. */
   readonly keepText: boolean | undefined;
+  /** How a new filling keeps its vectors. */
+  readonly vectors: VectorType;
   /** Number of chunks that `auto` stands for. */
   readonly autoIndex: number;
   /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
@@ -31,7 +34,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, keepText, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, keepText, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -65,16 +68,24 @@ export function createSqlStore(
     generations: createSqlGenerations({
       ...parts,
       tune,
+      vectors,
       concurrently: shared,
       check: (layout) => layout.spaces.forEach(({ width }) => checkIndexRule(index, width)),
     }),
     prepare: async (layout) => {
       for (const { width } of layout.spaces) checkIndexRule(index, width);
-      const generation = await prepareLayout(connection, names, pipeline, layout);
+      const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
       if (keepText !== undefined)
         await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
       prepared = await readLayout(connection, names, pipeline, generation);
+      const kept = prepared?.spaces[0]?.type;
+      if (kept !== undefined && kept !== vectors)
+        notify({
+          level: 'warn',
+          code: 'store_vectors_kept',
+          message: `The vectors of this pipeline are stored as ${kept}; \`vectors: ${vectors}\` counts from its next generation.`,
+        });
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))
           notify({
