@@ -6,8 +6,7 @@ import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js'
 /**
  * From layout 1, whose chunks all had a vector in the one space that a pipeline had, layout 2, whose pipelines had
  * one generation, layout 3, whose vectors had floats of 32 bits, and layout 4, which kept chunks alone. What stood before
- * the text of a chunk when it was
- * embedded was not kept by the first two.
+ * the text of a chunk when it was embedded was not kept by the first two.
  */
 export function migrationStatements(names: TableNames): readonly SqlStatement[] {
   return [
