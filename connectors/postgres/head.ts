@@ -11,6 +11,8 @@ export interface WriteTarget {
   readonly columnsJson: string;
   /** `active`: as the one that is read, whose followers are told; `follower`: as one that is being filled beside it. */
   readonly role: 'active' | 'follower';
+  /** The write brings what sources gave, so it may be made where that is kept. */
+  readonly keeping: boolean;
 }
 
 /**
@@ -20,14 +22,14 @@ export interface WriteTarget {
  */
 export function lockHeadSql(
   names: TableNames,
-  { role }: WriteTarget,
+  { role, keeping }: WriteTarget,
   pipeline: string,
   generation: string,
   columns: string,
 ): string {
   const may =
     role === 'active'
-      ? `active = ${generation}::int and (paused_until is null or paused_until < clock_timestamp())`
+      ? `active = ${generation}::int and (paused_until is null or paused_until < clock_timestamp())${keeping ? '' : " and keeps = 'no'"}`
       : `${generation}::int = any(followers)`;
   return `select followers from ${names.layout} where pipeline = ${pipeline} and ${may}
     and coalesce(columns, '[]') = ${columns}::jsonb for share`;
@@ -45,16 +47,21 @@ export function markSql(names: TableNames, pipeline: string, head: string, docum
       set mark = nextval(${quoteText(names.marks)}), claimed_until = '-infinity'`;
 }
 
-/** Why a generation may not be written: others are being waited for, it has other columns, or it is not what it was. */
+/**
+ * Why a generation may not be written: others are waited for, it has other columns, given texts are wanted, or it is not what
+ * it was.
+ */
 export async function whyNotWritable(
   connection: SqlConnection,
   names: TableNames,
-  { pipeline, generation, role, columnsJson }: WriteTarget,
+  { pipeline, generation, role, keeping, columnsJson }: WriteTarget,
   signal?: AbortSignal,
-): Promise<'paused' | 'columns' | { readonly active: number | undefined }> {
-  const text = `select active, coalesce(columns, '[]') = $2::jsonb as same from ${names.layout} where pipeline = $1`;
+): Promise<'paused' | 'columns' | 'keeps' | { readonly active: number | undefined }> {
+  const text = `select active, keeps <> 'no' as keeps, coalesce(columns, '[]') = $2::jsonb as same
+                from ${names.layout} where pipeline = $1`;
   const [row] = await connection.query({ text, values: [pipeline, columnsJson] }, signal);
   if (row?.['same'] === false) return 'columns';
   const active = row?.['active'] as number | undefined;
-  return role === 'active' && active === generation ? 'paused' : { active };
+  if (role !== 'active' || active !== generation) return { active };
+  return row!['keeps'] === true && !keeping ? 'keeps' : 'paused';
 }

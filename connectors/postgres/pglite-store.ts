@@ -17,6 +17,7 @@ export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, cont
       index: config.index,
       vectors: config.vectors,
       columns: wantedColumns(config.columns, config.tenant),
+      keepText: config.keepText,
       autoIndex,
       shared: false,
     },

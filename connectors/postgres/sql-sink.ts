@@ -25,6 +25,8 @@ export interface SqlSinkParts {
 export function createSqlSink(parts: SqlSinkParts): Sink {
   const { connection, names, pipeline, role, clock, locate, relocate } = parts;
   const first = new FirstWrites();
+  /** Whether writers keep what they are given: learnt from the head of the pipeline, which refuses writes without. */
+  const kept = { texts: false };
 
   function there(found: FoundLayout | undefined): FoundLayout {
     if (found === undefined || found.spaces.length === 0) throw notPrepared(pipeline);
@@ -56,7 +58,7 @@ export function createSqlSink(parts: SqlSinkParts): Sink {
       if (writes.length === 0) return [];
       const found = there(await locate(signal));
       const again = async () => there(await relocate(signal));
-      const writer = { connection, names, pipeline, role, clock, first, found, locate: again };
+      const writer = { connection, names, pipeline, role, clock, first, kept, found, locate: again };
       return writeDocuments(writer, writes, signal);
     },
     countUnnamed: async (scope) => {

@@ -7,6 +7,8 @@ import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
 import { tenantColumn } from './field-column.js';
 import { createSqlGenerations } from './generations.js';
+import { sqlKeptTexts } from './kept-texts.js';
+import { setKeepingSql } from './kept-texts-sql.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
 import { prepareColumns } from './prepare-columns.js';
@@ -20,6 +22,8 @@ import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 export interface SqlStoreOptions {
   readonly schema: string;
   readonly index: 'auto' | IndexRule;
+  /** What sources give is kept, or no longer; undefined: as the store was told. */
+  readonly keepText: boolean | undefined;
   /** How a new filling keeps its vectors. */
   readonly vectors: VectorType;
   readonly columns: WantedColumns;
@@ -34,7 +38,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, vectors, columns, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, columns, keepText, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -71,6 +75,7 @@ export function createSqlStore(
     ...(tenant !== undefined && { tenant: tenant.path }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
+    texts: sqlKeptTexts(connection, names, pipeline),
     generations: createSqlGenerations({
       ...parts,
       tune,
@@ -83,6 +88,8 @@ export function createSqlStore(
       const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
       await prepareColumns(connection, names, pipeline, columns);
+      if (keepText !== undefined)
+        await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
       prepared = await readLayout(connection, names, pipeline, generation);
       const kept = prepared?.spaces[0]?.type;
       if (kept !== undefined && kept !== vectors)

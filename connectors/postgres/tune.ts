@@ -34,7 +34,11 @@ export async function tuneStore(
   { index, vacuum, ...building }: TuneOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (vacuum) await connection.query({ text: `vacuum (analyze) ${names.ledger}, ${names.chunks}` }, signal);
+  if (vacuum)
+    await connection.query(
+      { text: `vacuum (analyze) ${names.ledger}, ${names.chunks}, ${names.texts}` },
+      signal,
+    );
   await fillColumns(connection, names, found, building.notify, signal);
   const { key } = found;
   for (const column of found.columns)

@@ -5,9 +5,10 @@ import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts
 import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
 import { encodeChunks, numberField } from './encode.js';
-import { fenceSteps, type FenceRow } from './fence-sql.js';
+import { fenceSteps, planByKey, type FenceRow } from './fence-sql.js';
 import { halfFault } from './half-floats.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
+import { broughtTexts, heldTextsSql } from './kept-texts-sql.js';
 import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
@@ -21,6 +22,8 @@ export interface Writer {
   readonly role: WriteTarget['role'];
   readonly clock: Clock;
   readonly first: FirstWrites;
+  /** Whether given texts are to be kept, as far as is known: set when a write without them was refused. */
+  readonly kept: { texts: boolean };
   /** What is written to, as it was seen last. */
   found: FoundLayout;
   /** Sees it anew: others gave it columns, or took some. */
@@ -95,13 +98,31 @@ async function writeTogether(
     write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, lead: numberField(index) }] : [],
   );
   const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeChunks(staged, shape) }];
-  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes)];
+  const brought = target.keeping
+    ? broughtTexts(writes, await heldTexts(connection, names, target, writes, signal))
+    : undefined;
+  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes, brought)];
   const done = await connection.transaction(steps, signal);
   if (done.length < steps.length) return undefined;
   const rows = done.at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
   return results;
+}
+
+/** Hashes of what is kept of the documents that are touched: what the store has need not be sent again. */
+async function heldTexts(
+  connection: SqlConnection,
+  names: TableNames,
+  { pipeline }: WriteTarget,
+  writes: readonly DocumentWrite[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = writes.filter(({ kind }) => kind === 'touch').map(({ documentId }) => documentId);
+  if (ids.length === 0) return new Map();
+  const steps = [planByKey, heldTextsSql(names, pipeline, ids)];
+  const rows = (await connection.transaction(steps, signal)).at(-1)!;
+  return new Map(rows.map((row) => [row['document_id'] as string, row['hash'] as string]));
 }
 
 /** Those of a pipeline all have them, or none. */
@@ -176,13 +197,14 @@ async function whenWritable<T>(
     const target = targetOf(writer);
     const why = await whyNotWritable(writer.connection, writer.names, target, signal);
     if (why === 'columns') writer.found = await writer.locate(signal);
+    else if (why === 'keeps') writer.kept.texts = true;
     else if (why !== 'paused') throw moved(target, why.active);
     else await writer.clock.sleep(pauseMs, signal);
   }
 }
 
-function targetOf({ pipeline, role, found: { generation, key, columnsJson } }: Writer): WriteTarget {
-  return { pipeline, generation, key, role, columnsJson };
+function targetOf({ pipeline, role, kept, found: { generation, key, columnsJson } }: Writer): WriteTarget {
+  return { pipeline, generation, key, role, columnsJson, keeping: kept.texts && role === 'active' };
 }
 
 function moved({ pipeline, generation, role }: WriteTarget, active: number | undefined): MillraceError {
