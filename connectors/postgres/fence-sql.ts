@@ -109,7 +109,7 @@ function applySql(
   const has = columns.map((_, at) => `has_${at}`);
   const pipeline = `$${11 + flags.length}::text`;
   const head = `(select followers from ${names.layout} where pipeline = ${pipeline}) as head`;
-  const keep = keeping ? keepParts(names, pipeline, 11 + flags.length) : undefined;
+  const keep = keeping ? keepParts(names, pipeline, 12 + flags.length) : undefined;
   const told = markSql(names, pipeline, head, '(select document_id from decided where done)');
   return `
 with w as materialized (
