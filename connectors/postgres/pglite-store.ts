@@ -9,8 +9,7 @@ import { createSqlStore } from './sql-store.js';
 const autoIndex = 200_000;
 
 /** A store in a folder, by a Postgres embedded in this process. Nothing is made before `prepare`. */
-export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) =>
-{
+export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) => {
   const path = resolve(context.baseFolder, config.path);
   return createSqlStore(
     openPgliteConnection(path, context),

@@ -22,7 +22,9 @@ export function showSql(
   { key, spaces }: Pick<FoundLayout, 'key' | 'spaces'>,
 ): SqlStatement {
   const at = `${names.schema}.${quoteName(view)}`;
-  const vectors = spaces.map((space) => `, ${exposed(space)} as ${quoteName(columnName(space, spaces.length))}`);
+  const vectors = spaces.map(
+    (space) => `, ${exposed(space)} as ${quoteName(columnName(space, spaces.length))}`,
+  );
   const body = `select id, document_id, ordinal, "start", "end", tokens, text, metadata${vectors.join('')}
 from ${names.chunks} where pipeline = ${quoteText(key)}`;
   const quoted = (sql: string) => quoteText(sql);

@@ -51,7 +51,9 @@ export const generationsStartCommand: Command<[configPath: string, flags: FillFl
     const { forecast } = reindex;
     context.output.note(`generation ${number} beside generation ${active}: ${forecastLine(forecast)}`);
     if (tooLittleRoom(forecast))
-      context.output.note('warning: that is more than is free; drop what is not needed, or stop and make room');
+      context.output.note(
+        'warning: that is more than is free; drop what is not needed, or stop and make room',
+      );
     const { documents, embedded, refused } = await reindex.fill();
     context.output.data({ number, documents, embedded, refused: [...refused.keys()] });
     context.output.line(

@@ -6,7 +6,7 @@ export const generationsSchema = z.strictObject({
     .enum(['hold', 'reindex'])
     .default('hold')
     .describe(
-      '"hold": a run with another model than that which filled the store is refused. "reindex": it first fills a new generation from the stored texts, while the old one is read, and switches to it.',
+      '"hold": a run with another model than that which filled the store is refused. "reindex": it first fills a new generation from the stored texts, while the old one is read, and switches to it. So too for a model that a refresh finds: "hold" keeps the old one and says so; "reindex" fills a generation while the run goes on, switches by the same gates, and goes on with the new one.',
     ),
   canaries: z
     .array(z.string().trim().min(1))

@@ -53,7 +53,9 @@ test('a run with another model fills a new generation from the stored texts and 
   // The texts came from the store, so the source had nothing new.
   expect(summary.outcomes).toMatchObject({ unchanged: 3, stored: 0 });
   expect(notices).toEqual([
-    expect.stringMatching(/^generation_filling: .*3 documents with 3 chunks, about \d+ MB on disk.* are free/),
+    expect.stringMatching(
+      /^generation_filling: .*3 documents with 3 chunks, about \d+ MB on disk.* are free/,
+    ),
     // Three documents, of which each question finds all.
     expect.stringMatching(/^generation_compared: .*"Who makes honey\?": 100 %; "What do cows eat\?": 100 %/),
     expect.stringMatching(/^generation_switched/),
@@ -206,9 +208,7 @@ test('a generation that answers too differently, or whose texts would be others,
   };
   expect(await codeOf(bed.run({ input: chunked }))).toBe('artifact_mismatch');
   const asking = bed.spec({ chain, generations: { canaries } });
-  await expect(
-    withReindex(asking, { connectors }, (reindex) => reindex.switch(1.01)),
-  ).rejects.toMatchObject({
+  await expect(withReindex(asking, { connectors }, (reindex) => reindex.switch(1.01))).rejects.toMatchObject({
     code: 'generation_refused',
     message: expect.stringContaining('"Who makes honey?": 100 %') as string,
   });

@@ -1,6 +1,6 @@
 import type { Generations } from '../../contracts/generations.js';
 import type { KeptTexts } from '../../contracts/kept-texts.js';
-import type { Store } from '../../contracts/store.js';
+import type { Store, StoreLayout } from '../../contracts/store.js';
 import type { Json } from '../../elements/metadata.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { retry } from '../../flow/retry.js';
@@ -9,6 +9,7 @@ import { routeName } from '../../inference/routing.js';
 import { createBatchedSink } from '../../pipeline/batched-sink.js';
 import { changedTexts, sameTokens } from '../../pipeline/chain-change.js';
 import { createPatientSink } from '../../pipeline/patient-sink.js';
+import type { ChainArtifact } from '../../pipeline/artifacts.js';
 import type { PipelineSpec } from '../../pipeline/spec.js';
 import type { OpenedChain, WiredChain } from '../open-chain.js';
 import { openSource, type OpenContext } from '../open-parts.js';
@@ -16,7 +17,7 @@ import { sourceState } from '../source-state.js';
 import { collectTexts } from './collect-texts.js';
 import { fillGeneration, type FillSummary } from './fill.js';
 import { chunkWorks, givenWorks } from './fill-works.js';
-import { activeChain, findGeneration } from './find.js';
+import { activeChain, findGeneration, generationsLike } from './find.js';
 import { forecastOf, type Forecast } from './forecast.js';
 import { givenTexts } from './given-texts.js';
 import { canaryShares, type CanaryShare } from './canaries.js';
@@ -85,7 +86,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       ? undefined
       : await givenTexts(store, { changed, begun: found !== undefined, fromSource });
   const layout = { spaces, terms: spec.sparse !== undefined };
-  const number = found ?? (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
+  const number = found ?? (await startOne(generations, layout, artifact));
   const view = generations.view(number);
   const forecast = await forecastOf(generations, from, layout, signal);
 
@@ -201,7 +202,10 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
         ...(await neighbourOverlap(generations.view(from), view, signal)),
         canaries: leastOverlap > 0 ? await askCanaries() : [],
       };
-      say('generation_compared', `Generation ${number} and generation ${from} share ${overlapLine(overlap)}.`);
+      say(
+        'generation_compared',
+        `Generation ${number} and generation ${from} share ${overlapLine(overlap)}.`,
+      );
       if (leastShare(overlap) < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
       await ready?.();
       for (let tries = 0; tries < switchTries; tries += 1) {
@@ -224,6 +228,19 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       );
     },
   };
+}
+
+/** Of processes that start at once, one makes the generation for all. */
+async function startOne(
+  generations: Generations,
+  layout: StoreLayout,
+  artifact: ChainArtifact,
+): Promise<number> {
+  const made = await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json);
+  const [first = made] = await generationsLike(generations, artifact);
+  if (first >= made) return made;
+  await generations.drop(made);
+  return first;
 }
 
 function notTaken(

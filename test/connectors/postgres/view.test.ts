@@ -22,7 +22,11 @@ afterAll(async () => {
 }, patience);
 
 const open = async (pipeline: string, view?: string | false): Promise<Store> => {
-  const config = postgresConfig.parse({ url: server.url, connections: 2, ...(view !== undefined && { view }) });
+  const config = postgresConfig.parse({
+    url: server.url,
+    connections: 2,
+    ...(view !== undefined && { view }),
+  });
   const store = await createPostgresStore(config, testContext(pipeline));
   await store.prepare(layout);
   return store;
