@@ -23,7 +23,7 @@ const services = {
       ),
     ),
     install: 'sh test/support/services/install-postgres.sh',
-    tests: ['dist/test/connectors/postgres/postgres-*.test.js', 'dist/test/torture/*.test.js'],
+    tests: ['dist/test/connectors/postgres/postgres-*.test.js', 'dist/test/torture/**/*.test.js'],
   },
   redis: {
     present: (process.env.PATH ?? '')

@@ -5,6 +5,7 @@ import { tableNames } from '../connectors/postgres/names.js';
 
 const fields = 'ordinal, "start", "end", tokens, hash, text, prefix, metadata, embedding';
 const updates = fields.split(', ').map((field) => `${field} = excluded.${field}`);
+const shape = { spaces: ['*'], vectors: 'vector', terms: false } as const;
 
 /** A table that rows are copied into before they go on: as wide as they are, without any key. */
 export const bareStage = `create temp table if not exists bare_stage (
@@ -21,7 +22,7 @@ export function bareUpsert(schema: string, writes: readonly StoreWrite[]): SqlSt
   return [
     {
       copy: 'bare_stage',
-      data: encodeChunks(rows, ['*'], false),
+      data: encodeChunks(rows, shape),
     },
     {
       text: `insert into ${names.chunks} (pipeline, document_id, id, ${fields})
@@ -40,7 +41,7 @@ export function bareCopy(schema: string, writes: readonly StoreWrite[]): SqlStep
   return [
     {
       copy: `${tableNames(schema).chunks} (pipeline, document_id, ${chunkColumns}, embedding)`,
-      data: encodeChunks(rows, ['*'], false),
+      data: encodeChunks(rows, shape),
     },
     ledgerUpsert(schema, writes),
   ];

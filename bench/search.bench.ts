@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPgliteStore } from '../connectors/postgres/pglite-store.js';
 import { createPostgresStore } from '../connectors/postgres/postgres-store.js';
-import { postgresConfig } from '../connectors/postgres/config.js';
+import { pgliteConfig, postgresConfig } from '../connectors/postgres/config.js';
 import type { StoreWrite } from '../src/contracts/sink.js';
 import type { Store } from '../src/contracts/store.js';
 import { textHash } from '../src/elements/hash.js';
@@ -38,7 +38,10 @@ export const search: Benchmark = {
     try {
       const config = postgresConfig.parse({ url: server.url, index: 'off' });
       yield* measured('postgres', 100_000, await createPostgresStore(config, testContext('bench')), say);
-      const own = await createPgliteStore({ path: 'store', index: 'off' }, testContext('bench', folder));
+      const own = await createPgliteStore(
+        pgliteConfig.parse({ path: 'store', index: 'off' }),
+        testContext('bench', folder),
+      );
       yield* measured('pglite', 20_000, own, say);
     } finally {
       await server.stop();
@@ -99,6 +102,7 @@ function write(documentId: string, random: () => number): StoreWrite {
   const texts = Array.from({ length: perDocument }, () => textOf(random));
   return {
     kind: 'store',
+    given: undefined,
     documentId,
     source: 'bench',
     version: versionOf(0, 1n),

@@ -20,6 +20,7 @@ export function documents(pipeline: string, first: number, count: number, editio
     const vector = Float32Array.from({ length: width }, (_, i) => Math.sin(number * 0.7 + i * 1.3 + edition));
     return {
       kind: 'store',
+      given: undefined,
       documentId,
       source: 'bench',
       version: versionOf(0, BigInt(edition + 1)),

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { StoreWrite } from '../src/contracts/sink.js';
 import type { Store } from '../src/contracts/store.js';
 import type { SqlStep } from '../connectors/postgres/connection.js';
-import { postgresConfig } from '../connectors/postgres/config.js';
+import { pgliteConfig, postgresConfig } from '../connectors/postgres/config.js';
 import { copyFrom } from '../connectors/postgres/pg-copy.js';
 import { createDatabase } from '../connectors/postgres/pglite-create.js';
 import { openDatabase } from '../connectors/postgres/pglite-database.js';
@@ -104,7 +104,10 @@ async function* postgres(say: (line: string) => void): AsyncGenerator<Figure> {
 async function* pglite(say: (line: string) => void): AsyncGenerator<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-sinks-'));
   const prepared = async (path: string) => {
-    const store = await createPgliteStore({ path, index: 'off' }, testContext('bench', folder));
+    const store = await createPgliteStore(
+      pgliteConfig.parse({ path, index: 'off' }),
+      testContext('bench', folder),
+    );
     await store.prepare(layout);
     return store;
   };

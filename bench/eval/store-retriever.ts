@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pgliteConfig } from '../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../connectors/postgres/pglite-store.js';
 import type { SearchHit } from '../../src/contracts/chunk-search.js';
 import type { EmbeddingModel } from '../../src/contracts/embedding-model.js';
@@ -38,12 +39,13 @@ export async function openStoreRetrievers(
       clock: systemClock,
       notify: () => undefined,
     };
-    const store = await createPgliteStore({ path: 'store', index: 'off' }, context);
+    const store = await createPgliteStore(pgliteConfig.parse({ path: 'store', index: 'off' }), context);
     stores.push(store);
     await store.prepare({ spaces: [{ name: space, width: model.identity.width }], terms: true });
     const vectors = await embedTexts(model, texts, 'document', () => undefined);
     const write = {
       kind: 'store',
+      given: undefined,
       documentId: 'corpus',
       source: 'eval',
       version: versionOf(0, 1n),

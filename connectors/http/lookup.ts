@@ -1,5 +1,6 @@
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type { Lookup, LookupFactory, LookupRow } from '../../src/contracts/lookup.js';
+import { parseExactJson } from '../../src/elements/exact-json.js';
 import type { Json } from '../../src/elements/metadata.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { createAddressGuard } from './address-guard.js';
@@ -84,7 +85,7 @@ function heldMs(text: string | undefined, now: number): number | undefined {
 
 function parse(text: string, where: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseExactJson(text);
   } catch (cause) {
     throw new MillraceError('remote_failed', `${where} answered with what is no JSON.`, { cause });
   }

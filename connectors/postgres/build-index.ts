@@ -74,14 +74,14 @@ async function memoryMb(
   connection: SqlConnection,
   names: TableNames,
   pipeline: string,
-  { column, width }: FoundSpace,
+  { column, width, type }: FoundSpace,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const text = `select (select count(*)::float8 from ${names.chunks} where pipeline = $1 and ${column} is not null) as chunks,
                        (select setting::float8 / 1024 from pg_settings where name = 'maintenance_work_mem') as own`;
   const [row] = await connection.query({ text, values: [pipeline] }, signal);
   const { chunks, own } = row as { chunks: number; own: number };
-  const needed = Math.ceil((chunks * (width * 4 + graphBytes)) / 2 ** 20);
+  const needed = Math.ceil((chunks * (width * (type === 'vector' ? 4 : 2) + graphBytes)) / 2 ** 20);
   return Math.max(Math.floor(own), Math.min(greatestMb, Math.max(smallestMb, needed)));
 }
 

@@ -7,6 +7,13 @@ const index = z
   )
   .default('auto');
 
+const vectors = z
+  .enum(['vector', 'halfvec'])
+  .describe(
+    'How vectors are kept: `vector`, 4 bytes a component, or `halfvec`, 2 bytes, with 11 significant bits. A store that holds chunks stays as it is; another choice counts from its next generation.',
+  )
+  .default('vector');
+
 /** Embedded Postgres in a folder: nothing to install, one machine. */
 export const pgliteConfig = z
   .strictObject({
@@ -16,6 +23,7 @@ export const pgliteConfig = z
       .describe('Folder of the database, made when missing; relative to the configuration file.')
       .default('.millrace/store'),
     index,
+    vectors,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
 
@@ -32,6 +40,7 @@ export const postgresConfig = z
       .describe('Schema that holds the tables; made when missing. Pipelines may share it.')
       .default('millrace'),
     index,
+    vectors,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z
       .int()
@@ -70,7 +79,7 @@ export const postgresLookupConfig = z
       .string()
       .regex(/\$1(?!\d)/, 'expected $1, the list of keys: select id, name from authors where id = any($1)')
       .describe(
-        'One query for many keys: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
+        'One query for many keys, in a transaction that only reads: `$1` is their list, the first column is the key, and each key has one row at most. `select id, name, team from authors where id = any($1)`.',
       ),
     timeoutMs: postgresConfig.shape.timeoutMs,
   })

@@ -4,6 +4,8 @@ import type { SpaceVectors } from '../../src/contracts/sink.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { termsBytes, writeTerms } from './encode-terms.js';
+import { writeHalves } from './half-floats.js';
+import type { VectorType } from './vector-columns.js';
 
 /** Chunks of one document, and the fields that their rows begin with (see `numberField`, `textFields`). */
 export interface EncodedDocument {
@@ -47,17 +49,24 @@ export function textFields(...texts: readonly string[]): RowLead {
   return { fields: texts.length, bytes: Buffer.concat(parts) };
 }
 
+/** What rows hold beside `chunkColumns`. */
+export interface RowShape {
+  /** Names, in the order of their columns. */
+  readonly spaces: readonly string[];
+  readonly vectors: VectorType;
+  /** The table has a column for them. */
+  readonly terms: boolean;
+}
+
 /**
  * Rows of chunks for binary COPY: the lead of their document, then `chunkColumns`, then a vector a space, then the terms.
  * About ten times as fast as vectors printed as text.
- * @param spaces names, in the order of the columns
- * @param terms the table has a column for them
  */
 export function encodeChunks(
   documents: readonly EncodedDocument[],
-  spaces: readonly string[],
-  terms: boolean,
+  { spaces, vectors: type, terms }: RowShape,
 ): Uint8Array {
+  const vectorBytes = type === 'vector' ? 4 : 2;
   const metadata = metadataEncoder();
   const rows = documents.flatMap(({ lead, chunks, spaces: given }) => {
     const lists = spaces.map((name) => given.find(({ space }) => space === name)?.vectors);
@@ -70,7 +79,7 @@ export function encodeChunks(
       let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + prefixBytes + 1 + json.length;
       for (const vectors of lists) {
         const vector = vectors?.[index];
-        bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * 4);
+        bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * vectorBytes);
       }
       if (terms) bytes += termsBytes(chunk.terms);
       return { lead, chunk, prefix, index, lists, json, textBytes, hashBytes, prefixBytes, bytes };
@@ -108,7 +117,7 @@ export function encodeChunks(
     at = out.writeInt32BE(json.length + 1, at);
     out[at++] = 1;
     at += json.copy(out, at);
-    for (const vectors of lists) at = writeVector(out, at, vectors?.[index]);
+    for (const vectors of lists) at = writeVector(out, at, vectors?.[index], type);
     if (terms) at = writeTerms(out, at, chunk.terms);
   }
   out.writeInt16BE(-1, at);
@@ -120,12 +129,13 @@ function prefixOf({ text, embeddedText }: Chunk): string {
   return embeddedText.slice(0, embeddedText.length - text.length);
 }
 
-/** pgvector's `vector_send`: width and an unused field, 16 bits each, then 32-bit floats, all big-endian. */
-function writeVector(out: Buffer, at: number, vector: Float32Array | undefined): number {
+/** pgvector's `vector_send`, `halfvec_send`: width and an unused field, 16 bits each, then the floats, all big-endian. */
+function writeVector(out: Buffer, at: number, vector: Float32Array | undefined, type: VectorType): number {
   if (vector === undefined) return out.writeInt32BE(-1, at);
-  at = out.writeInt32BE(4 + vector.length * 4, at);
+  at = out.writeInt32BE(4 + vector.length * (type === 'vector' ? 4 : 2), at);
   at = out.writeInt16BE(vector.length, at);
   at = out.writeInt16BE(0, at);
+  if (type === 'halfvec') return writeHalves(out, at, vector);
   const end = at + vector.length * 4;
   out.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength), at);
   if (swap) out.subarray(at, end).swap32();

@@ -1,6 +1,6 @@
 import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
 import type { SqlStep } from './connection.js';
-import { chunkColumns, encodeChunks, textFields } from './encode.js';
+import { chunkColumns, encodeChunks, textFields, type RowShape } from './encode.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import type { Stage } from './stage.js';
@@ -40,7 +40,7 @@ function isWhole(write: DocumentWrite): boolean {
 export function firstWriteSteps(
   names: TableNames,
   target: WriteTarget,
-  spaces: readonly string[],
+  shape: RowShape,
   { columns, more }: Stage,
   writes: readonly StoreWrite[],
 ): readonly SqlStep[] {
@@ -75,5 +75,5 @@ export function firstWriteSteps(
   };
   if (documents.length === 0) return [ledger];
   const copy = `${names.chunks} (pipeline, document_id, ${[chunkColumns, ...columns, ...more].join(', ')})`;
-  return [ledger, { copy, data: encodeChunks(documents, spaces, more.length > 0) }];
+  return [ledger, { copy, data: encodeChunks(documents, shape) }];
 }

@@ -19,7 +19,7 @@ import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { storedDocument } from './stored-document.js';
 import { addTermsColumn } from './terms-column.js';
-import { columnStatements } from './vector-columns.js';
+import { columnStatements, type VectorType } from './vector-columns.js';
 import { dropIndexSql } from './vector-index.js';
 
 export interface SqlGenerationsParts {
@@ -27,6 +27,8 @@ export interface SqlGenerationsParts {
   readonly names: TableNames;
   readonly pipeline: string;
   readonly clock: Clock;
+  /** How a new generation keeps its vectors. */
+  readonly vectors: VectorType;
   /** Others go on while an index is dropped. */
   readonly concurrently: boolean;
   tune(found: FoundLayout | undefined, signal?: AbortSignal): Promise<void>;
@@ -38,7 +40,7 @@ export interface SqlGenerationsParts {
 const removedAtOnce = 5_000;
 
 export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
-  const { connection, names, pipeline, clock, concurrently, tune, check } = parts;
+  const { connection, names, pipeline, clock, vectors, concurrently, tune, check } = parts;
   const keyOf = (number: number) => generationKey(pipeline, number);
   const find = (which: number | 'active', signal?: AbortSignal) =>
     readLayout(connection, names, pipeline, which, signal);
@@ -108,8 +110,8 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     },
     start: async (layout, chain) => {
       check(layout);
-      const spaces = orderedSpaces(layout);
-      const columns = spaces.length > 1 ? columnStatements(names, spaces.length) : [];
+      const spaces = orderedSpaces(layout, vectors);
+      const columns = columnStatements(names, spaces.length, vectors);
       const steps = [...columns, sql.startSql(names, pipeline, spaces, chain)];
       if (layout.terms) await addTermsColumn(connection, names);
       const done = await connection.transaction(steps);

@@ -7,10 +7,11 @@ import { migrationStatements } from './migration.js';
 import type { TableNames } from './names.js';
 import { layoutVersion, schemaStatements } from './schema-sql.js';
 import { dropIndexSql } from './vector-index.js';
-import { columnStatements, vectorColumn } from './vector-columns.js';
+import { columnStatements, vectorColumn, type VectorType } from './vector-columns.js';
 
 /** A space as the tables hold it: a column of vectors each. */
 export interface FoundSpace extends SpaceLayout {
+  readonly type: VectorType;
   readonly column: string;
   readonly index: string;
   /** A usable vector index is there. */
@@ -73,29 +74,40 @@ export async function readLayout(
       { hint: 'Use the Millrace that made them, or a newer one.' },
     );
   // Layout 1 knew one space, without a name.
-  const spaces = own === null ? [] : (own.spaces ?? [{ name: '*', width: own.width }]);
+  const spaces: readonly StoredSpace[] =
+    own === null ? [] : (own.spaces ?? [{ name: '*', width: own.width }]);
   return {
     version: version ?? layoutVersion,
     generation: number,
     key: generationKey(pipeline, number),
-    spaces: spaces.map(({ name, width }, at) => {
+    spaces: spaces.map(({ name, width, type = 'vector' }, at) => {
       const index = indexName(pipeline, number, at);
-      return { name, width, column: vectorColumn(at), index, indexed: indexes.includes(index) };
+      const column = vectorColumn(at, type);
+      return { name, width, type, column, index, indexed: indexes.includes(index) };
     }),
   };
+}
+
+/** As the row of the layout has it. */
+export interface StoredSpace extends SpaceLayout {
+  /** Where it is not `vector`. */
+  readonly type?: VectorType;
 }
 
 interface LayoutRow {
   readonly version: number | null;
   readonly number: number;
-  readonly own: { readonly width: number; readonly spaces?: readonly SpaceLayout[] | null } | null;
+  readonly own: { readonly width: number; readonly spaces?: readonly StoredSpace[] | null } | null;
   readonly indexes: readonly string[];
 }
 
 /** In the order of their columns. @throws MillraceError `store_layout` when a vector would not fit pgvector */
-export function orderedSpaces({ spaces }: StoreLayout): readonly SpaceLayout[] {
+export function orderedSpaces({ spaces }: StoreLayout, vectors: VectorType): readonly StoredSpace[] {
   for (const { width } of spaces) checkWidth(width);
-  return spaces.map(({ name, width }) => ({ name, width })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const type = vectors === 'vector' ? {} : { type: vectors };
+  return spaces
+    .map(({ name, width }) => ({ name, width, ...type }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**
@@ -107,18 +119,22 @@ export async function prepareLayout(
   names: TableNames,
   pipeline: string,
   layout: StoreLayout,
+  vectors: VectorType,
 ): Promise<number> {
-  const spaces = orderedSpaces(layout);
+  const spaces = orderedSpaces(layout, vectors);
   await connection.create();
   const before = await readLayout(connection, names, pipeline, 'active');
-  if (before?.version === layoutVersion && sameSpaces(before.spaces, spaces)) return before.generation;
+  if (before?.version === layoutVersion && sameSpaces(before.spaces, spaces)) {
+    const kept = before.spaces[0]!.type === vectors || (await holdsChunks(connection, names, before.key));
+    if (kept) return before.generation;
+  }
   // Tables are made all at once, so where one is there is nothing to make but the pipeline's own row and columns.
   if (before === undefined) await checkPgvector(connection);
   const key = before?.key ?? pipeline;
   const steps = [
     ...(before === undefined ? schemaStatements(names) : []),
     ...(before !== undefined && before.version < layoutVersion ? migrationStatements(names) : []),
-    ...(spaces.length > 1 ? columnStatements(names, spaces.length) : []),
+    ...columnStatements(names, spaces.length, vectors),
     {
       text: `insert into ${names.layout} (pipeline, version, width, spaces) values ($1, $2, $3, $4::json)
              on conflict (pipeline) do update set width = excluded.width, spaces = excluded.spaces
@@ -127,18 +143,24 @@ export async function prepareLayout(
     },
     { text: `select spaces from ${names.layout} where pipeline = $1`, values: [key] },
   ];
-  const found = ((await connection.transaction(steps)).at(-1)![0] as { spaces: SpaceLayout[] }).spaces;
+  const found = ((await connection.transaction(steps)).at(-1)![0] as { spaces: StoredSpace[] }).spaces;
   if (!sameSpaces(found, spaces))
     throw new MillraceError(
       'store_layout',
       `Pipeline ${JSON.stringify(pipeline)} holds vectors of ${shown(found)} in schema ${names.schema}; now there are ${shown(spaces)}.`,
       { hint: 'Fill another pipeline or schema, or go back to the models that filled this one.' },
     );
-  // Of an empty pipeline that had other spaces: an index would refuse vectors of another width.
-  for (const { index, indexed } of before?.spaces ?? [])
-    if (indexed && !sameSpaces(before!.spaces, spaces))
-      await connection.query(dropIndexSql(names, index, false));
+  // Of an empty pipeline that had others: an index would refuse vectors of another width.
+  const old = before?.spaces ?? [];
+  const moved = !sameSpaces(old, found) || old[0]?.type !== (found[0]!.type ?? 'vector');
+  for (const { index, indexed } of old)
+    if (indexed && moved) await connection.query(dropIndexSql(names, index, false));
   return before?.generation ?? 1;
+}
+
+async function holdsChunks(connection: SqlConnection, names: TableNames, key: string): Promise<boolean> {
+  const text = `select from ${names.chunks} where pipeline = $1 limit 1`;
+  return (await connection.query({ text, values: [key] })).length > 0;
 }
 
 function checkWidth(width: number): void {

@@ -7,7 +7,7 @@ export function lookupError(thrown: unknown): MillraceError {
   const code = codeOf(error);
   return new MillraceError(code, error.message, {
     cause: error.cause ?? error,
-    ...hintOf(code, error.hint),
+    ...hintOf(code, error),
   });
 }
 
@@ -19,13 +19,19 @@ const codes: Partial<Record<ErrorCode, ErrorCode>> = {
   store_layout: 'config_invalid',
 };
 
+/** A transaction that only reads was asked to write. */
+const readOnly = '25006';
+
 function codeOf({ code, cause }: MillraceError): ErrorCode {
+  if (sqlState(cause) === readOnly) return 'config_invalid';
   // A statement that no server understands: a syntax error, or a name that is none.
   if (code === 'internal' && sqlState(cause)?.startsWith('42') === true) return 'config_invalid';
   return codes[code] ?? code;
 }
 
-function hintOf(code: ErrorCode, hint: string | undefined) {
+function hintOf(code: ErrorCode, { hint, cause }: MillraceError) {
+  if (sqlState(cause) === readOnly)
+    return { hint: 'The query of a look-up only reads: take what writes out of it.' };
   if (hint !== undefined) return { hint };
   if (code === 'config_invalid')
     return { hint: 'Try the query of the look-up by hand, with a list of keys for $1.' };

@@ -12,12 +12,13 @@ const mostKeys = 10_000;
 export const openPostgresLookup: LookupFactory<PostgresLookupConfig> = async (config, context) => {
   const connection = openPgConnection(
     // One more for the probe.
-    { ...config, connections: context.concurrency + 1, types: rowTypes },
+    { ...config, connections: context.concurrency + 1, types: rowTypes, readOnly: true },
     context,
   );
   const ask = async (text: string, values: readonly string[][], signal: AbortSignal) => {
     try {
-      return await connection.query({ text, values }, signal);
+      const [rows] = await connection.transaction([{ text, values }], signal);
+      return rows!;
     } catch (error) {
       signal.throwIfAborted();
       throw lookupError(error);

@@ -3,8 +3,9 @@ import type { TableNames } from './names.js';
 import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js';
 
 /**
- * From layout 1, whose chunks all had a vector in the one space that a pipeline had, and layout 2, whose pipelines had
- * one generation. What stood before the text of a chunk when it was embedded was not kept by them.
+ * From layout 1, whose chunks all had a vector in the one space that a pipeline had, layout 2, whose pipelines had
+ * one generation, and layout 3, whose vectors had floats of 32 bits. What stood before the text of a chunk when it was
+ * embedded was not kept by the first two.
  */
 export function migrationStatements(names: TableNames): readonly SqlStatement[] {
   return [

@@ -22,19 +22,22 @@ export interface PgOptions {
   readonly timeoutMs: number;
   /** How values are read. Default: the driver's own way. */
   readonly types?: pg.CustomTypesConfig;
+  /** Transactions may not write: the server refuses it. */
+  readonly readOnly?: boolean;
 }
 
 const connectTimeoutMs = 10_000;
 
 /** Who stops in the middle of a transaction, or is cut off in silence, must not keep others out. */
-const begin = (timeoutMs: number) =>
-  `begin isolation level read committed; set local client_min_messages = warning; set local idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs)}`;
+const begin = ({ timeoutMs, readOnly = false }: PgOptions) =>
+  `begin isolation level read committed${readOnly ? ' read only' : ''}; set local client_min_messages = warning; set local idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs)}`;
 
 /** A pool of connections to a server. Lost ones are replaced at the next use. */
 export function openPgConnection(
-  { url, connections, timeoutMs, types }: PgOptions,
+  options: PgOptions,
   context: Pick<ConnectorContext, 'notify' | 'clock'>,
 ): SqlConnection {
+  const { url, connections, timeoutMs, types } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -117,7 +120,7 @@ export function openPgConnection(
     create: async () => {},
     query: async (statement, signal) => run((client) => runWithSettings(client, statement), signal),
     transaction: async (steps, signal) =>
-      run((client) => runTransaction(client, steps, timeoutMs, signal), signal),
+      run((client) => runTransaction(client, steps, options, signal), signal),
     close: () =>
       (closed ??= (async () => {
         await Promise.all(underWay);
@@ -141,10 +144,10 @@ async function runWithSettings(client: PoolClient, statement: SqlStatement): Pro
 async function runTransaction(
   client: PoolClient,
   steps: readonly SqlStep[],
-  timeoutMs: number,
+  options: PgOptions,
   signal: AbortSignal | undefined,
 ): Promise<SqlRow[][]> {
-  await client.query(begin(timeoutMs));
+  await client.query(begin(options));
   try {
     const results: SqlRow[][] = [];
     for (const step of steps) {

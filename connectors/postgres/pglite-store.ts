@@ -11,6 +11,6 @@ const autoIndex = 200_000;
 export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) =>
   createSqlStore(
     openPgliteConnection(resolve(context.baseFolder, config.path), context),
-    { schema: 'millrace', index: config.index, autoIndex, shared: false },
+    { schema: 'millrace', index: config.index, vectors: config.vectors, autoIndex, shared: false },
     context,
   );

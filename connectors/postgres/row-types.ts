@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { parseExactJson } from '../../src/elements/exact-json.js';
 import type { Json } from '../../src/elements/metadata.js';
 
 const { builtins, getTypeParser } = pg.types;
@@ -16,8 +17,8 @@ const parsers: ReadonlyMap<number, (text: string) => Json> = new Map<number, (te
   [builtins.NUMERIC, exactNumber],
   [builtins.FLOAT4, finiteNumber],
   [builtins.FLOAT8, finiteNumber],
-  [builtins.JSON, (text) => JSON.parse(text) as Json],
-  [builtins.JSONB, (text) => JSON.parse(text) as Json],
+  [builtins.JSON, parseExactJson],
+  [builtins.JSONB, parseExactJson],
 ]);
 
 /** Arrays of texts and whole numbers, which the driver takes apart; those of other types stay as Postgres writes them. */

@@ -2,7 +2,7 @@ import type { SqlStatement } from './connection.js';
 import { quoteText, type TableNames } from './names.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 3;
+export const layoutVersion = 4;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;

@@ -3,6 +3,7 @@ import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js
 import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
 import { filterSql } from './filter.js';
+import { halfFault } from './half-floats.js';
 import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
@@ -20,7 +21,7 @@ export async function searchChunks(
   query: SearchQuery,
   signal?: AbortSignal,
 ): Promise<readonly SearchHit[]> {
-  checkQuery(query, space.width);
+  checkQuery(query, space);
   if (space.indexed) {
     const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, space, true)];
     const rows = (await connection.transaction(steps, signal)).at(-1)!;
@@ -30,10 +31,10 @@ export async function searchChunks(
   return rows.map(hitOf);
 }
 
-function checkQuery({ vector, k }: SearchQuery, width: number): void {
+function checkQuery({ vector, k }: SearchQuery, { width, type }: FoundSpace): void {
   if (!Number.isInteger(k) || k < 1)
     throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${k}.`);
-  const fault = vectorFault(vector, width);
+  const fault = vectorFault(vector, width) ?? (type === 'halfvec' ? halfFault(vector) : undefined);
   if (fault !== undefined)
     throw new MillraceError('embedding_invalid', `The query's vector is unfit: ${fault}.`, {
       hint: 'Ask with the model that filled the store.',
@@ -56,14 +57,15 @@ function hitsSql(
   names: TableNames,
   pipeline: string,
   { vector, k, filter = everything }: SearchQuery,
-  { column, width }: FoundSpace,
+  space: FoundSpace,
   indexed: boolean,
 ): SqlStatement {
   const where = filterSql(filter, 4);
-  const exact = `${column} <=> $2::vector`;
+  const { column, type } = space;
+  const exact = `${column} <=> $2::${type}`;
   const nearest = indexed
     ? `(select * from ${names.chunks} where pipeline = $1 and (${where.sql})
-        order by ${indexedDistance(column, width, '$2')} limit 2 * $3::int) as near where ${column} is not null`
+        order by ${indexedDistance(space, '$2')} limit 2 * $3::int) as near where ${column} is not null`
     : `${names.chunks} where pipeline = $1 and ${column} is not null and (${where.sql})`;
   return {
     text: `select ${chunkColumns}, ${exact} as distance

@@ -11,11 +11,14 @@ import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { addTermsColumn } from './terms-column.js';
 import { tuneStore } from './tune.js';
+import type { VectorType } from './vector-columns.js';
 import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 
 export interface SqlStoreOptions {
   readonly schema: string;
   readonly index: 'auto' | IndexRule;
+  /** How a new filling keeps its vectors. */
+  readonly vectors: VectorType;
   /** Number of chunks that `auto` stands for. */
   readonly autoIndex: number;
   /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
@@ -27,7 +30,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -60,14 +63,22 @@ export function createSqlStore(
     generations: createSqlGenerations({
       ...parts,
       tune,
+      vectors,
       concurrently: shared,
       check: (layout) => layout.spaces.forEach(({ width }) => checkIndexRule(index, width)),
     }),
     prepare: async (layout) => {
       for (const { width } of layout.spaces) checkIndexRule(index, width);
-      const generation = await prepareLayout(connection, names, pipeline, layout);
+      const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
       prepared = await readLayout(connection, names, pipeline, generation);
+      const kept = prepared?.spaces[0]?.type;
+      if (kept !== undefined && kept !== vectors)
+        notify({
+          level: 'warn',
+          code: 'store_vectors_kept',
+          message: `The vectors of this pipeline are stored as ${kept}; \`vectors: ${vectors}\` counts from its next generation.`,
+        });
       for (const { width } of layout.spaces)
         if (index === 'auto' && !indexable(width))
           notify({

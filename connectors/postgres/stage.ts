@@ -1,7 +1,7 @@
 import { chunkColumns } from './encode.js';
 import type { SqlStatement } from './connection.js';
 import { termsColumn } from './terms-column.js';
-import { vectorColumn } from './vector-columns.js';
+import { vectorColumn, type VectorType } from './vector-columns.js';
 
 /** The table that chunks are copied into before they are merged: one of the session, empty after each transaction. */
 export interface Stage {
@@ -16,10 +16,10 @@ export interface Stage {
 }
 
 /** A session may serve pipelines of several numbers of spaces, with terms and without: each has a table of its own. */
-export function stageFor(spaces: number, terms: boolean): Stage {
-  const name = `millrace_stage_${spaces}${terms ? '_terms' : ''}`;
+export function stageFor(spaces: number, type: VectorType, terms: boolean): Stage {
+  const name = `millrace_stage_${type}_${spaces}${terms ? '_terms' : ''}`;
   const more = terms ? [termsColumn] : [];
-  const columns = Array.from({ length: spaces }, (_, at) => vectorColumn(at));
+  const columns = Array.from({ length: spaces }, (_, at) => vectorColumn(at, type));
   const table = `pg_temp.${name}`;
   return {
     table,
@@ -31,7 +31,7 @@ export function stageFor(spaces: number, terms: boolean): Stage {
     if to_regclass('${table}') is null then
       create temp table ${name} (
         write int, id uuid, ordinal int, "start" int, "end" int, tokens int,
-        hash text, text text, prefix text, metadata jsonb, ${[...columns.map((column) => `${column} vector`), ...more.map((column) => `${column} sparsevec`)].join(', ')}
+        hash text, text text, prefix text, metadata jsonb, ${[...columns.map((column) => `${column} ${type}`), ...more.map((column) => `${column} sparsevec`)].join(', ')}
       ) on commit delete rows;
       alter table ${name} ${[...columns, ...more].map((column) => `alter column ${column} set storage main`).join(', ')},
         set (toast_tuple_target = 8160);

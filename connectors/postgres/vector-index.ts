@@ -2,6 +2,7 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SqlStatement } from './connection.js';
 import type { FoundSpace } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
+import type { VectorType } from './vector-columns.js';
 
 /** `off`, or the number of chunks from which a pipeline's vectors are indexed. */
 export type IndexRule = 'off' | number;
@@ -31,26 +32,27 @@ export function checkIndexRule(asked: 'auto' | IndexRule, width: number): void {
 }
 
 /** The distance as the index knows it: wide vectors are indexed in half precision. */
-export function indexedDistance(column: string, width: number, parameter: string): string {
-  const type = indexedType(width);
-  return `${column}::${type} <=> ${parameter}::vector::${type}`;
+export function indexedDistance(space: FoundSpace, parameter: string): string {
+  const type = `${indexedType(space)}(${space.width})`;
+  return `${space.column}::${type} <=> ${parameter}::${space.type}::${type}`;
 }
 
-function indexedType(width: number): string {
-  return width <= maxVector ? `vector(${width})` : `halfvec(${width})`;
+function indexedType({ width, type }: Pick<FoundSpace, 'width' | 'type'>): VectorType {
+  return width <= maxVector ? type : 'halfvec';
 }
 
 /** An index of the vectors of a pipeline's space. @param concurrently writers go on while it is built */
 export function createIndexSql(
   names: TableNames,
   pipeline: string,
-  { column, width, index }: FoundSpace,
+  space: FoundSpace,
   concurrently: boolean,
 ): SqlStatement {
-  const operators = width <= maxVector ? 'vector_cosine_ops' : 'halfvec_cosine_ops';
+  const { column, width, index } = space;
+  const type = indexedType(space);
   return {
     text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
-           on ${names.chunks} using hnsw ((${column}::${indexedType(width)}) ${operators})
+           on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
            with (ef_construction = ${construction})
            where pipeline = ${quoteText(pipeline)}`,
   };

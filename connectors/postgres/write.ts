@@ -1,13 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
-import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
-import type { SpaceLayout } from '../../src/contracts/store.js';
+import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts/sink.js';
 import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
 import { encodeChunks, numberField } from './encode.js';
 import { fenceSteps, type FenceRow } from './fence-sql.js';
+import { halfFault } from './half-floats.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
+import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
 import { vectorsFault } from '../../src/elements/vectors-fault.js';
@@ -29,7 +30,7 @@ const pauseMs = 25;
 /** Writes documents through the fence. @see Sink.write; @param spaces of the pipeline, in the order of their columns */
 export async function writeDocuments(
   writer: Writer,
-  spaces: readonly SpaceLayout[],
+  spaces: readonly FoundSpace[],
   writes: readonly DocumentWrite[],
   signal?: AbortSignal,
 ): Promise<readonly WriteResult[]> {
@@ -70,14 +71,15 @@ export async function writeDocuments(
 /** @returns undefined when the generation may not be written now */
 async function writeTogether(
   { connection, names, target, first }: Writer,
-  spaces: readonly SpaceLayout[],
+  spaces: readonly FoundSpace[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[] | undefined> {
-  const stage = stageFor(spaces.length, writes.some(hasTerms));
-  const spaceNames = spaces.map(({ name }) => name);
+  const vectors = spaces[0]!.type;
+  const shape = { spaces: spaces.map(({ name }) => name), vectors, terms: writes.some(hasTerms) };
+  const stage = stageFor(spaces.length, vectors, shape.terms);
   if (first.try(writes)) {
-    const steps = firstWriteSteps(names, target, spaceNames, stage, writes);
+    const steps = firstWriteSteps(names, target, shape, stage, writes);
     const worked = (await connection.transaction(steps, signal)).length === steps.length;
     first.tell(worked);
     if (worked) return writes.map(() => ({ kind: 'done', clearedFailure: false }));
@@ -85,10 +87,7 @@ async function writeTogether(
   const staged = writes.flatMap((write, index) =>
     write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, lead: numberField(index) }] : [],
   );
-  const copy =
-    staged.length === 0
-      ? []
-      : [{ copy: stage.target, data: encodeChunks(staged, spaceNames, stage.more.length > 0) }];
+  const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeChunks(staged, shape) }];
   const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes)];
   const done = await connection.transaction(steps, signal);
   if (done.length < steps.length) return undefined;
@@ -125,7 +124,7 @@ function resultOf({ verdict, cleared, owner }: FenceRow, write: DocumentWrite): 
 }
 
 /** What can be seen without asking the store; it would refuse the whole batch. */
-function faultOf(write: DocumentWrite, spaces: readonly SpaceLayout[]): string | undefined {
+function faultOf(write: DocumentWrite, spaces: readonly FoundSpace[]): string | undefined {
   if (Buffer.byteLength(write.documentId) > maxIdBytes) return `its id is longer than ${maxIdBytes} bytes`;
   if (write.documentId.includes('\0')) return 'its id holds a NUL';
   if (write.kind !== 'store') return undefined;
@@ -135,7 +134,17 @@ function faultOf(write: DocumentWrite, spaces: readonly SpaceLayout[]): string |
     ids.add(id);
     if (text.includes('\0')) return `chunk ${ordinal} holds a NUL`;
   }
-  return vectorsFault(write.chunks.length, write.spaces, spaces);
+  const fault = vectorsFault(write.chunks.length, write.spaces, spaces);
+  return fault ?? (spaces[0]!.type === 'halfvec' ? halvesFault(write) : undefined);
+}
+
+function halvesFault({ spaces }: StoreWrite): string | undefined {
+  for (const { vectors } of spaces)
+    for (const [at, vector] of vectors.entries()) {
+      const fault = vector === undefined ? undefined : halfFault(vector);
+      if (fault !== undefined) return `the vector of chunk ${at} is unfit: ${fault}`;
+    }
+  return undefined;
 }
 
 function refused({ documentId }: DocumentWrite, fault: string): WriteResult {

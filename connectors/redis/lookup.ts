@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { ChainableCommander, Redis } from 'ioredis';
 import type { Lookup, LookupFactory, LookupRow } from '../../src/contracts/lookup.js';
 import { isJsonObject } from '../../src/elements/json-fields.js';
+import { parseExactJson } from '../../src/elements/exact-json.js';
 import type { Json } from '../../src/elements/metadata.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { replyCode } from './client.js';
@@ -49,7 +50,7 @@ function jsonRow(text: string | null, name: string): LookupRow | undefined | Err
   if (text === null) return undefined;
   let value: Json | undefined;
   try {
-    value = JSON.parse(text) as Json;
+    value = parseExactJson(text);
   } catch {
     value = undefined;
   }

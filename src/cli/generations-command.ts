@@ -4,6 +4,7 @@ import {
   dropGeneration,
   listGenerations,
   withReindex,
+  withRollback,
   type GenerationsOptions,
 } from '../runtime/generations/run-generations.js';
 import type { Reindex } from '../runtime/generations/reindex.js';
@@ -38,7 +39,7 @@ export const generationsStartCommand: Command<[configPath: string, flags: FillFl
   configPath,
   flags,
 ) =>
-  work(context, configPath, flags, async (reindex) => {
+  work(context, configPath, flags, withReindex, async (reindex) => {
     const { number, active } = reindex;
     if (number === active) {
       context.output.line(`generation ${number} is the active one already`);
@@ -59,14 +60,14 @@ export const generationsSwitchCommand: Command<[configPath: string, flags: Switc
   context,
   configPath,
   flags,
-) => switchTo(context, configPath, flags, flags.overlap);
+) => switchTo(context, configPath, flags, withReindex, flags.overlap);
 
-/** Back to what served before: its answers need not be like those of the generation that is left. */
+/** Back to the generation that served before, by either configuration: its answers need not be like those of now. */
 export const generationsRollbackCommand: Command<[configPath: string, flags: FillFlags]> = (
   context,
   configPath,
   flags,
-) => switchTo(context, configPath, flags, 0);
+) => switchTo(context, configPath, flags, withRollback, 0);
 
 /** `millrace generations drop`: removes one that is not active. */
 export const generationsDropCommand: Command<[configPath: string, number: number]> = async (
@@ -85,9 +86,10 @@ async function switchTo(
   context: CommandContext,
   configPath: string,
   flags: FillFlags,
+  open: typeof withReindex,
   overlap: number | undefined,
 ): Promise<ExitCode> {
-  return work(context, configPath, flags, async (reindex, least) => {
+  return work(context, configPath, flags, open, async (reindex, least) => {
     const { number, active } = reindex;
     const { asked, share } = await reindex.switch(overlap ?? least);
     context.output.data({ active: number, before: active, overlap: share, asked });
@@ -104,6 +106,7 @@ async function work(
   context: CommandContext,
   configPath: string,
   { rate }: FillFlags,
+  open: typeof withReindex,
   done: (reindex: Reindex, leastOverlap: number) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { output, connectors } = context;
@@ -120,7 +123,7 @@ async function work(
     ...(rate !== undefined && { rate }),
   };
   try {
-    return await withReindex(spec, options, (reindex) => done(reindex, spec.generations.overlap));
+    return await open(spec, options, (reindex) => done(reindex, spec.generations.overlap));
   } finally {
     progress.end();
     stop.release();
@@ -136,6 +139,21 @@ function generationLine({ number, state, count, behind, spaces, since }: Generat
   const widths = spaces
     .map(({ name, width }) => (name === '*' ? `${width}` : `${name}: ${width}`))
     .join(', ');
-  const waits = state === 'active' ? '' : `, behind in ${behind}`;
+  const waits = behindWords(state, behind);
   return `${number}  ${state} since ${new Date(since).toISOString()}  ${count.documents} documents, ${count.chunks} chunks of ${widths} components${waits}`;
+}
+
+/** What was switched off takes over what was written since only at a switch back. */
+function behindWords(state: Generation['state'], behind: number): string {
+  switch (state) {
+    case 'filling':
+      return `, behind in ${behind}`;
+    case 'retired':
+      return `; a switch back takes over the ${behind} written since`;
+    case 'active':
+    case 'leaving':
+      return '';
+    default:
+      return state satisfies never;
+  }
 }

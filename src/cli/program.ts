@@ -159,7 +159,7 @@ export function createProgram(
   filling(add(generations, 'switch <config>', 'fill what is left, compare, and make it the one that is read'))
     .option('--overlap <share>', 'neighbours that both must have in common, 0 to 1', share)
     .action((config: string, flags: SwitchFlags) => call(commands.generationsSwitch(context, config, flags)));
-  filling(add(generations, 'rollback <config>', 'switch back, with the configuration of before')).action(
+  filling(add(generations, 'rollback <config>', 'switch back to the generation that was read before')).action(
     (config: string, flags: FillFlags) => call(commands.generationsRollback(context, config, flags)),
   );
   add(generations, 'drop <config>', 'remove a generation that is not read')

@@ -1,5 +1,6 @@
 import type { MillraceError } from '../errors/millrace-error.js';
 import type { Chunk } from '../elements/chunk.js';
+import type { Document } from '../elements/document.js';
 import type { Version } from '../elements/version.js';
 
 /** What the store knows of a document. */
@@ -34,11 +35,16 @@ export interface SpaceVectors {
   readonly vectors: readonly (Float32Array | undefined)[];
 }
 
+/** What a source said of a document. */
+export type GivenContent = Pick<Document, 'text' | 'metadata'>;
+
 /** The document is now exactly these chunks, in exactly these spaces: what it had in another one is gone. */
 export interface StoreWrite extends WriteKey {
   readonly kind: 'store';
   readonly contentHash: string;
   readonly chainDigest: string;
+  /** What the source gave, before any step changed it; undefined where nobody knows. Kept by stores that keep it. */
+  readonly given: GivenContent | undefined;
   readonly chunks: readonly Chunk[];
   readonly spaces: readonly SpaceVectors[];
 }
@@ -48,6 +54,8 @@ export interface TouchWrite extends WriteKey {
   readonly kind: 'touch';
   readonly contentHash: string;
   readonly chainDigest: string;
+  /** As in a `StoreWrite`. */
+  readonly given: GivenContent | undefined;
 }
 
 /** The document is gone: its chunks are removed and a tombstone stays in the ledger. */

@@ -158,27 +158,40 @@ export async function agreeOnChain(
 ): Promise<void> {
   const stored = readArtifact(await artifacts.insert(artifactName, asJson(ours)));
   if (chainDigest(stored) === chainDigest(ours)) return;
-  agreesWith(stored, ours, await count());
+  agreesWith(stored, ours, { hint: hintOf(await count()) });
+}
+
+/** What to say where chains differ: of what was filled, and how to mend it. */
+export interface MismatchWords {
+  readonly subject?: string;
+  readonly hint?: string;
 }
 
 /** @throws MillraceError `artifact_mismatch` unless two chains make equal chunks */
-export function agreesWith(stored: ChainArtifact, ours: ChainArtifact, held?: StoreCount): void {
+export function agreesWith(
+  stored: ChainArtifact,
+  ours: ChainArtifact,
+  { subject = 'The store', hint = hintOf() }: MismatchWords = {},
+): void {
   if (chainDigest(stored) === chainDigest(ours)) return;
   const changed = [
     ...differences(stored.chain, ours.chain),
     ...modelDifferences(stored.identities, ours.identities),
   ];
+  throw new MillraceError(
+    'artifact_mismatch',
+    `${subject} was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
+    { hint },
+  );
+}
+
+/** @param held what would be made anew */
+export function hintOf(held?: StoreCount): string {
   const cost =
     held === undefined
       ? ''
       : `: ${held.documents} documents with ${held.chunks} chunks would be embedded anew`;
-  throw new MillraceError(
-    'artifact_mismatch',
-    `The store was filled by another chain:\n${changed.map((line) => `  ${line}`).join('\n')}`,
-    {
-      hint: `Set these back, fill a new generation where only the model differs (\`millrace generations start\`, for pglite and postgres), or fill a new store (another sink path, schema or pipeline name)${cost}.`,
-    },
-  );
+  return `Set these back, fill a new generation (\`millrace generations start\`), or fill a new store (another sink path, schema or pipeline name)${cost}.`;
 }
 
 /** An artifact of before there were several spaces has one identity. */

@@ -53,7 +53,7 @@ export async function processDocument(
     trace.stage = 'enrich';
     enriched = await transform.apply(enriched, signal, (stage) => (trace.stage = stage));
   }
-  const key = { documentId: document.id, source, version: document.version };
+  const key = { documentId: document.id, source, version: document.version, given: document };
   const content = first?.content ?? contentOf(enriched, chain);
 
   for (let look = 0; look < maxLooks; look += 1) {

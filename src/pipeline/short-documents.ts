@@ -96,11 +96,12 @@ class Together {
   async #touch(held: readonly Looked[]): Promise<void> {
     const { sink, source } = this.#context;
     const results = await sink.writeEach(
-      held.map(({ document: { id: documentId, version }, content }) => ({
+      held.map(({ document, content }) => ({
         kind: 'touch',
-        documentId,
+        documentId: document.id,
         source,
-        version,
+        version: document.version,
+        given: document,
         ...content,
       })),
     );
@@ -129,6 +130,7 @@ class Together {
           documentId: document.id,
           source,
           version: document.version,
+          given: document,
           contentHash: content.contentHash,
           chainDigest: content.chainDigest,
           chunks: chain.keepsTerms ? await addTerms(chunks, signal) : chunks,

@@ -52,7 +52,7 @@ async function takeOverChunks(
 ): Promise<number> {
   const { documentId, source, contentHash } = entry;
   const content = { contentHash: contentHash!, chainDigest: chain.digest };
-  const key = { documentId, source, version };
+  const key = { documentId, source, version, given: undefined };
   for (let look = 0; look < maxLooks; look += 1) {
     const held = await sink.ledger(documentId);
     if (holds(held, content)) {

@@ -24,9 +24,9 @@ export async function purge({ sink, failed, source, scope, process, signal }: Pu
   const flush = async () => {
     const ids = outdated.map(({ documentId }) => documentId);
     const entries = await sink.ledger(ids, signal);
-    // Never stored: the sweep of stored documents does not see it.
+    // Never stored, or deleted before: the sweep of stored documents does not see it.
     const gone = ids.filter(
-      (id) => entries.get(id)?.state === 'absent' && entries.get(id)?.source === source,
+      (id) => entries.get(id)?.state !== 'stored' && entries.get(id)?.source === source,
     );
     await process(gone.map((id) => ({ kind: 'deletion', id, version: scope.since })));
     await failed.discard(outdated);

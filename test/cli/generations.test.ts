@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 test(
   'generations are started, switched, switched back and dropped from the command line',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     expect((await on('run', 'old.yaml')).code).toBe(0);
     expect(values(await on('generations', 'start', 'new.yaml')).at(-1)).toEqual({
@@ -49,10 +49,11 @@ test(
     expect(values(await on('query', 'new.yaml', 'honey', '-k', '1'))).toMatchObject([
       { documentId: 'bees.md' },
     ]);
-    expect(values(await on('generations', 'rollback', 'old.yaml')).at(-1)).toMatchObject({
+    expect(values(await on('generations', 'rollback', 'new.yaml')).at(-1)).toMatchObject({
       active: 1,
       before: 2,
     });
+    expect((await on('run', 'new.yaml')).stdout).toContain('millrace generations switch');
     expect(values(await on('generations', 'drop', 'old.yaml', '2'))).toEqual([{ dropped: 2 }]);
     expect((await on('generations', 'drop', 'old.yaml', '7')).code).toBe(2);
     expect((await on('run', 'old.yaml')).code).toBe(0);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Source } from '../../src/contracts/source.js';
 import type { SourceElement } from '../../src/elements/document.js';
-import { document, logOf, outcomes, usePglite, version, type Faults } from './bed.js';
+import { deletion, document, logOf, outcomes, usePglite, version, type Faults } from './bed.js';
 
 const openBed = usePglite();
 
@@ -55,4 +55,30 @@ test('a record whose end was hidden by a lost answer goes once all is caught up'
   await bed.run({ source, watch: true, faults: lostAnswer });
   expect(outcomes(log)).toEqual(['stale']);
   expect(await bed.failed()).toEqual([]);
+});
+
+test('the failure of a document that was deleted before goes with all that is cleared, from the ledger too', async () => {
+  const bed = await openBed();
+  const log = logOf(
+    [document('gone', 1, 'well')],
+    [deletion('gone', 2)],
+    [unreadable('gone', 3)],
+    [unreadable('never', 3)],
+    [unreadable('later', 9)],
+  );
+  const source: Source = {
+    ...log,
+    async *deliveries(context) {
+      yield* log.deliveries(context);
+      const scope = { prefix: '', except: [], since: version(4) };
+      yield { kind: 'cleared', scope, commanded: true, settle: () => Promise.resolve() };
+    },
+  };
+  await bed.run({ source });
+  expect((await bed.failed()).map(({ documentId }) => documentId)).toEqual(['later']);
+  expect((await bed.content()).ledger).toMatchObject([
+    { documentId: 'gone', state: 'deleted', failedVersion: null },
+    { documentId: 'later', failedVersion: version(9) },
+    { documentId: 'never', state: 'deleted', failedVersion: null },
+  ]);
 });

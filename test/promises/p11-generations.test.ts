@@ -2,7 +2,12 @@ import { expect, test, vi } from 'vitest';
 import { connectors } from '../../connectors/registry.js';
 import type { PipelineInput } from '../../src/config/schema.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { listGenerations, withReindex } from '../../src/runtime/generations/run-generations.js';
+import {
+  dropGeneration,
+  listGenerations,
+  withReindex,
+  withRollback,
+} from '../../src/runtime/generations/run-generations.js';
 import { usePglite, type Bed } from './bed.js';
 
 const openBed = usePglite();
@@ -147,6 +152,42 @@ test('a switch back takes over what was written since, and the writer of the oth
   expect(await bed.texts('bees.md')).toEqual(['# Bees\n\nBees dance.']);
   expect(await codeOf(bed.run({ input: held }))).toBe('artifact_mismatch');
   expect((await bed.run()).outcomes).toMatchObject({ unchanged: 3 });
+});
+
+test('a filling whose generation is dropped says so, and does not end as if it were done', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  const dropped = withReindex(bed.spec(held), { connectors }, async (reindex) => {
+    await dropGeneration(bed.spec(), reindex.number, { connectors });
+    return reindex.fill();
+  });
+  expect(await codeOf(dropped)).toBe('generation_moved');
+  expect(await statesOf(bed)).toMatchObject([{ number: 1, state: 'active' }]);
+});
+
+test('a rollback goes back whichever configuration it is given, and only a switch goes forward again', async () => {
+  const bed = await openBed();
+  await bed.write(animals);
+  await bed.run();
+  const refused = withRollback(bed.spec(), { connectors }, (reindex) => reindex.switch(0));
+  expect(await codeOf(refused)).toBe('generation_refused');
+  await bed.run({ input: reindexed });
+  await bed.write({ 'bees.md': '# Bees\n\nBees dance.' });
+  await bed.run({ input: held });
+  await withRollback(bed.spec(held), { connectors }, async (reindex) => {
+    expect(reindex).toMatchObject({ number: 1, active: 2 });
+    await reindex.switch(0);
+  });
+  expect(await bed.texts('bees.md')).toEqual(['# Bees\n\nBees dance.']);
+  // Neither policy goes forward by itself: that would undo what a person has done.
+  for (const input of [held, reindexed])
+    await expect(bed.run({ input })).rejects.toMatchObject({
+      code: 'artifact_mismatch',
+      hint: expect.stringContaining('Generation 2') as string,
+    });
+  await withReindex(bed.spec(held), { connectors }, (reindex) => reindex.switch(0));
+  expect((await bed.run({ input: held })).outcomes).toMatchObject({ unchanged: 3 });
 });
 
 test('a generation that answers too differently, or whose texts would be others, does not become the active one', async () => {

@@ -1,6 +1,7 @@
 import type {
   DeleteWrite,
   FailWrite,
+  GivenContent,
   StoreWrite,
   TouchWrite,
   WriteResult,
@@ -86,6 +87,8 @@ export function chunksFor(
 }
 
 export interface WriteParts extends ChunkParts {
+  /** What the source gave. */
+  readonly given?: GivenContent;
   readonly source?: string;
   readonly contentHash?: string;
   readonly chainDigest?: string;
@@ -105,6 +108,7 @@ export function storing(
     version: version(position),
     contentHash: parts.contentHash ?? textHash(JSON.stringify(texts)),
     chainDigest: parts.chainDigest ?? 'chain',
+    given: parts.given,
     chunks: chunks.map(({ chunk }) => chunk),
     spaces: [{ space, vectors: chunks.map(({ vector }) => vector) }],
   };

@@ -1,92 +1,74 @@
-import pg from 'pg';
 import { startTcpProxy } from '../support/faults/tcp-proxy.js';
 import { startPostgres } from '../support/services/postgres.js';
-import type { TortureDriver } from './driver.js';
-import type { Expected } from './log.js';
-import type { Operation } from './operations.js';
+import type { StartDriver } from './driver.js';
+import type { Content, Expected } from './log.js';
+import { languages, maxRowBytes, rowOperations, type RowOperation } from './row-operations.js';
+import { RowWriters } from './row-writers.js';
+import { SteadyClient } from './steady-client.js';
 
 const slot = 'millrace_torture';
-/** Transactions that are under way at once, and so overlap. */
-const writers = 3;
-const mostInTransaction = 8;
+
+/** The log of what was written is the database itself: the table, and a history that its own trigger keeps. */
+const tables = `
+  create table documents (id text primary key, body text not null, lang text not null, revision text not null);
+  alter table documents alter column body set storage external;
+  create table languages (code text primary key, language text not null);
+  insert into languages values ${Object.entries(languages)
+    .map(([code, language]) => `('${code}', '${language}')`)
+    .join(', ')};
+  create table history (at bigint generated always as identity, id text, body text, lang text, revision text);
+  create function remember() returns trigger language plpgsql as $$ begin
+    insert into history (id, body, lang, revision) values (new.id, new.body, new.lang, new.revision); return null;
+  end $$;
+  create trigger remember after insert or update on documents for each row execute function remember()`;
+
+interface Row {
+  readonly id: string;
+  readonly body: string;
+  readonly lang: string;
+  readonly revision: string;
+}
 
 /** Rows of a table, changed by overlapping transactions and followed by one daemon, while another waits to take over. */
-export async function startPostgresDriver(): Promise<TortureDriver> {
+export const startPostgresDriver: StartDriver<RowOperation> = async (random) => {
   const server = await startPostgres({ wal_level: 'logical', deadlock_timeout: '100ms' });
   const proxy = await startTcpProxy(Number(new URL(server.url).port));
-  /** The log of what was written is the table; a deleted row leaves its id here. */
-  const ids = new Set<string>();
+  const client = new SteadyClient(server.url);
+  const writers = new RowWriters(server.url, random);
+  const url = proxy.through(server.url);
   let target: string | undefined;
 
-  async function ask<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    for (;;) {
-      const client = new pg.Client({ connectionString: server.url });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        return (await client.query<Row>(text, values)).rows;
-      } catch (error) {
-        if (!mayPass(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    }
-  }
-
-  await ask(`create table documents (id text primary key, body text not null, lang text, revision text);
-             alter table documents alter column body set storage external`);
-
-  /** The same transaction again until it is in: a second time says the same as the first. */
-  async function transact(operations: readonly Operation[]): Promise<void> {
-    const statements = operations.map(statementOf);
-    for (;;) {
-      const client = new pg.Client({ connectionString: server.url });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        await client.query('begin');
-        for (const { text, values } of statements) await client.query(text, values);
-        await client.query('commit');
-        return;
-      } catch (error) {
-        if (!mayPass(error)) throw error;
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    }
-  }
+  const ask = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+    client.run(async (connection) => (await connection.query(text, values)).rows as T[]);
+  await ask(tables);
 
   return {
     source: 'postgres:documents',
     config: {
       postgres: {
-        ...{
-          url: proxy.through(server.url),
-          table: 'documents',
-          text: 'body',
-          metadata: ['lang', 'revision'],
-        },
+        ...{ url, table: 'documents', text: 'body', metadata: ['lang', 'revision'] },
         ...{ timeoutMs: 1_500, takeoverMs: 3_000, heartbeatMs: 1_000, batch: 64 },
       },
     },
+    steps: [
+      {
+        enrich: {
+          postgres: {
+            ...{ url, query: 'select code, language from languages where code = any($1)' },
+            ...{ key: 'lang', timeoutMs: 1_500 },
+          },
+          ...{ missing: 'fail', timeout: '2s' },
+        },
+      },
+    ],
+    limits: { maxItemBytes: maxRowBytes },
+    audited: true,
     daemons: 2,
     proxy,
+    changes: rowOperations,
     async write(operations) {
       target = undefined;
-      const transactions: Operation[][] = [];
-      for (let at = 0; at < operations.length;) {
-        const size = 1 + ((at * 7) % mostInTransaction);
-        transactions.push(operations.slice(at, at + size));
-        at += size;
-      }
-      for (const { id } of operations) ids.add(id);
-      const next = transactions.values();
-      await Promise.all(
-        Array.from({ length: writers }, async () => {
-          for (const transaction of next) await transact(transaction);
-        }),
-      );
+      await writers.write(operations);
     },
     restart: () => server.restart(),
     async backlog() {
@@ -101,52 +83,42 @@ export async function startPostgresDriver(): Promise<TortureDriver> {
     },
     async expected() {
       const expected = new Map<string, Expected>();
-      for (const id of ids) expected.set(id, { content: undefined, failed: false, earlier: [] });
-      const rows = await ask<{ id: string; body: string; lang: string; revision: string }>(
-        'select * from documents',
-      );
-      for (const { id, body, lang, revision } of rows)
-        expected.set(id, {
-          content: { text: body, metadata: { lang, revision } },
-          failed: false,
-          earlier: [],
-        });
+      for (const { id } of await ask<{ id: string }>('select distinct id from history'))
+        expected.set(id, { content: undefined, failed: false, earlier: [] });
+      const failing: string[] = [];
+      for (const row of await ask<Row>('select * from documents')) {
+        const content = contentOf(row);
+        if (content === undefined) failing.push(row.id);
+        expected.set(row.id, { content, failed: content === undefined, earlier: [] });
+      }
+      const earlier = new Map<string, Content[]>();
+      for (const row of await ask<Row>('select * from history where id = any($1)', [failing])) {
+        const content = contentOf(row);
+        if (content !== undefined) earlier.set(row.id, [...(earlier.get(row.id) ?? []), content]);
+      }
+      for (const [id, contents] of earlier)
+        expected.set(id, { content: undefined, failed: true, earlier: contents });
       return expected;
     },
     async trace(id) {
-      const rows = await ask('select xmin, revision, md5(body) from documents where id = $1', [id]);
+      const rows = await ask<object>(
+        `select at, xmin, lang, revision, length(body), md5(body) from history where id = $1 order by at`,
+        [id],
+      );
       return rows.map((row) => JSON.stringify(row));
     },
     async stop() {
+      await writers.close();
+      await client.close();
       await proxy.stop();
       await server.stop();
     },
   };
-}
+};
 
-function statementOf(operation: Operation): { text: string; values: unknown[] } {
-  const { id } = operation;
-  switch (operation.kind) {
-    case 'put': {
-      const { text, metadata } = operation;
-      return {
-        text: `insert into documents values ($1, $2, $3, $4) on conflict (id)
-               do update set body = excluded.body, lang = excluded.lang, revision = excluded.revision`,
-        values: [id, text, metadata['lang'], metadata['revision']],
-      };
-    }
-    case 'delete':
-      return { text: 'delete from documents where id = $1', values: [id] };
-    // A row is always good: instead, a change that leaves its text where it is, out of the row.
-    case 'bad':
-      return { text: `update documents set revision = revision || '+' where id = $1`, values: [id] };
-    default:
-      return operation satisfies never;
-  }
-}
-
-/** A deadlock, a server on its way down or up, a lost connection. */
-function mayPass(error: unknown): boolean {
-  const { code = '' } = error as { code?: string };
-  return !(error instanceof pg.DatabaseError) || /^(40|57|08|53)/.test(code);
+/** What a row must become; undefined where it must fail. */
+function contentOf({ body, lang, revision }: Row): Content | undefined {
+  const language = languages[lang];
+  if (language === undefined || Buffer.byteLength(body) > maxRowBytes) return undefined;
+  return { text: body, metadata: { lang, revision, language } };
 }

@@ -28,7 +28,7 @@ test(
   { timeout: 240_000 },
   async () => {
     const said: string[] = [];
-    const { differences, faulty, kills, documents } = await torture({
+    const { differences, faulty, kills, documents, failed } = await torture({
       startDriver: startPostgresDriver,
       folder: await temporaryFolder(),
       ...{ operations: 2_000, seed: 7, ms: 12_000, faults: 12 },
@@ -37,5 +37,6 @@ test(
     expect([...differences, ...faulty], said.join('\n')).toEqual([]);
     expect(kills).toBe(6);
     expect(documents).toBeGreaterThan(100);
+    expect(failed).toBeGreaterThan(0);
   },
 );

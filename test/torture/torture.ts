@@ -8,14 +8,13 @@ import { millrace, type Ended } from '../support/millrace-process.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { startPostgres } from '../support/services/postgres.js';
 import { Daemons } from './daemons.js';
-import type { TortureDriver } from './driver.js';
+import { auditFindings } from './audit-findings.js';
+import type { StartDriver, TortureDriver } from './driver.js';
 import { planFaults, strike } from './faults.js';
-import { operations } from './operations.js';
 import { fillReference } from './reference.js';
 import { settleFailed, verify, type Verdict } from './verify.js';
 
-export interface TortureOptions {
-  startDriver(): Promise<TortureDriver>;
+export interface TortureRun {
   /** An empty folder for configurations and failed elements. */
   readonly folder: string;
   readonly operations: number;
@@ -24,6 +23,10 @@ export interface TortureOptions {
   readonly ms: number;
   readonly faults: number;
   say(line: string): void;
+}
+
+export interface TortureOptions<Change> extends TortureRun {
+  readonly startDriver: StartDriver<Change>;
 }
 
 export interface TortureResult extends Verdict {
@@ -41,29 +44,30 @@ const patienceMs = 60_000;
  * Writes to a source while daemons bring it into a store, kills them, restarts the services and spoils the connections;
  * then compares the store with the log of what was written.
  */
-export async function torture(options: TortureOptions): Promise<TortureResult> {
+export async function torture<Change>(options: TortureOptions<Change>): Promise<TortureResult> {
   const { folder, seed, faults: count, say } = options;
   const store = await startPostgres();
-  const driver = await options.startDriver();
+  const driver = await options.startDriver(seededRandom(seed + 1));
   const storeProxy = await startTcpProxy(Number(new URL(store.url).port));
   const random = seededRandom(seed);
   const plan = planFaults(options.operations, count, random);
-  const changes = operations(random, options.operations / 10);
-  const input = (url: string, schema: string): PipelineInput => ({
+  const changes = driver.changes(random, options.operations / 10);
+  const input = (url: string, schema: string, steps: PipelineInput['chain'] = []): PipelineInput => ({
     name: pipeline,
     source: driver.config as PipelineInput['source'],
     chain: [
+      ...steps,
       { chunk: { markdown: { maxTokens: 48, overlap: 8 } } },
       { embed: { static: { model: 'bundled' } } },
     ],
     sink: { postgres: { url, schema, index: 'off', timeoutMs: 1_500 } } as PipelineInput['sink'],
     failed: { files: { path: `failed-${schema}` } } as PipelineInput['failed'],
     workers: 1,
-    limits: { elements: 256 },
+    limits: { elements: 256, ...driver.limits },
   });
   await mkdir(folder, { recursive: true });
   const config = join(folder, 'millrace.json');
-  await writeFile(config, JSON.stringify(input(storeProxy.through(store.url), 'tortured')));
+  await writeFile(config, JSON.stringify(input(storeProxy.through(store.url), 'tortured', driver.steps)));
   const daemons = new Daemons(config, driver.daemons);
   const targets = {
     source: driver,
@@ -101,10 +105,12 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
       ...{ url: store.url, pipeline, schema: 'tortured', reference: 'reference', expected },
       failedRecords: await failedRecords(config),
     });
+    const audited = driver.audited ? await auditFindings(config, expected) : [];
     for (const id of new Set(verdict.differences.map((line) => line.split(': ')[0]!)))
       for (const line of (await driver.trace(id)).slice(-6)) say(`written of ${id}: ${line}`);
     return {
       ...verdict,
+      differences: [...verdict.differences, ...audited],
       kills: daemons.kills,
       faulty: [...daemons.ended.filter(notAway), ...[...stopped, last].filter(({ code }) => code !== 0)].map(
         ({ code, signal, stderr }) => `ended with ${code ?? signal}:\n${lastLines(stderr)}`,
@@ -130,7 +136,7 @@ function notAway({ stderr }: Ended): boolean {
 }
 
 async function caughtUp(
-  driver: TortureDriver,
+  driver: Pick<TortureDriver<never>, 'backlog'>,
   say: (line: string) => void,
   hopeless: () => boolean,
 ): Promise<void> {

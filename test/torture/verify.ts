@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { contentHash } from '../../src/elements/hash.js';
+import { chunkDifferences } from './chunk-differences.js';
 import type { Expected } from './log.js';
 
 export interface VerifyInput {
@@ -69,21 +70,9 @@ export async function verify(input: VerifyInput): Promise<Verdict> {
         )
       ).map(({ id, count }) => [id, count]),
     );
-    const twice = await rows<{ id: string }>(
-      `select document_id as id from ${schema}.chunks where pipeline = $1
-       group by document_id, ordinal having count(*) > 1 limit ${shown}`,
-    );
-    const columns = `document_id, id, ordinal, "start", "end", tokens, hash, text, metadata::text, md5(vector_send(embedding))`;
-    const only = (one: string, other: string) =>
-      rows<{ id: string }>(
-        `select distinct document_id as id from (select ${columns} from ${one}.chunks where pipeline = $1
-         except all select ${columns} from ${other}.chunks where pipeline = $1) as differing limit ${shown}`,
-      );
     const differences = [
       ...ledgerDifferences(ledger, expected, counts),
-      ...twice.map(({ id }) => `${id}: two chunks in one place`),
-      ...(await only(schema, reference)).map(({ id }) => `${id}: a chunk that must not be there`),
-      ...(await only(reference, schema)).map(({ id }) => `${id}: a chunk that is missing`),
+      ...(await chunkDifferences(client, { pipeline, schema, reference, limit: shown })),
       ...recordDifferences(failedRecords, expected),
     ];
     return {

@@ -1,6 +1,6 @@
 import { parse as parseArray } from 'postgres-array';
 import type { Json } from '../../../src/elements/metadata.js';
-import { parseExactJson } from './exact-json.js';
+import { parseExactJson } from '../../../src/elements/exact-json.js';
 
 /** What Postgres's catalog says of a type. */
 export interface TypeRow {

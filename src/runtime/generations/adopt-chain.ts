@@ -1,5 +1,6 @@
-import { agreesWith, chainDigest } from '../../pipeline/artifacts.js';
-import { activeChain } from './find.js';
+import type { Generations } from '../../contracts/generations.js';
+import { agreesWith, chainDigest, hintOf } from '../../pipeline/artifacts.js';
+import { activeChain, findGeneration } from './find.js';
 import { openReindex, type ReindexOptions } from './reindex.js';
 
 /**
@@ -13,8 +14,14 @@ export async function adoptChain(options: Omit<ReindexOptions, 'generations' | '
   if (generations === undefined) return;
   const active = await activeChain(store);
   if (active === undefined || chainDigest(active.chain) === chainDigest(opened.artifact)) return;
+  const found = await findGeneration(generations, opened.artifact);
+  const leftAt = found === undefined ? undefined : await leftGeneration(generations, active.number, found);
+  if (leftAt !== undefined)
+    return agreesWith(active.chain, opened.artifact, {
+      hint: `Generation ${found} was filled by this chain and switched back from at ${new Date(leftAt).toISOString()}: \`millrace generations switch\` makes it the active one again, or set these back.`,
+    });
   if (spec.generations.onNewSpace === 'hold')
-    return agreesWith(active.chain, opened.artifact, await store.count());
+    return agreesWith(active.chain, opened.artifact, { hint: hintOf(await store.count()) });
   const { overlap, rate } = spec.generations;
   const reindex = await openReindex({ ...options, generations, rate });
   const { documents, chunks } = reindex.forecast;
@@ -29,4 +36,14 @@ export async function adoptChain(options: Omit<ReindexOptions, 'generations' | '
     'generation_switched',
     `Generation ${reindex.number} is active now; ${Math.round(share * 100)} % of the neighbours are those of generation ${reindex.active}.`,
   );
+}
+
+/** When a generation that is newer than the active one was switched back from: only a person's word leads to it again. */
+async function leftGeneration(
+  generations: Generations,
+  active: number | undefined,
+  number: number,
+): Promise<number | undefined> {
+  const found = (await generations.others()).find((one) => one.number === number);
+  return found?.state === 'retired' && number > (active ?? 0) ? found.since : undefined;
 }

@@ -126,7 +126,18 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
   await patiently(() => generations.enlist(number, signal));
   const workers = await Promise.allSettled(Array.from({ length: batches }, worker));
   for (const result of workers) if (result.status === 'rejected') throw result.reason;
+  await patiently(() => checkThere(generations, number, signal));
   return { documents, embedded, refused };
+}
+
+/** Nothing is left to claim of a generation that somebody dropped: that is not the same as having taken over all. */
+async function checkThere(generations: Generations, number: number, signal: AbortSignal): Promise<void> {
+  if ((await generations.active(signal)) === number) return;
+  const found = (await generations.others(signal)).find((one) => one.number === number);
+  if (found !== undefined && found.state !== 'leaving') return;
+  throw new MillraceError('generation_moved', `Generation ${number} was dropped while it was filled.`, {
+    hint: 'Start again to fill a new one.',
+  });
 }
 
 /** In their order, with so many chunks each that they can be held at once. */

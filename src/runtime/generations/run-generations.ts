@@ -6,10 +6,13 @@ import { Stop } from '../../flow/stop.js';
 import { systemClock } from '../../flow/system-clock.js';
 import type { Report } from '../../observability/events.js';
 import type { PipelineSpec } from '../../pipeline/spec.js';
+import { agreesWith } from '../../pipeline/artifacts.js';
 import { openChain, wireChain } from '../open-chain.js';
 import { openStore } from '../open-parts.js';
+import { chainOfGeneration } from './chain-of-generation.js';
 import { generationsOf } from './find.js';
-import { openReindex, type Reindex } from './reindex.js';
+import { previousGeneration } from './previous-generation.js';
+import { openReindex, type Reindex, type ReindexOptions } from './reindex.js';
 
 export interface GenerationsOptions {
   readonly connectors: Connectors;
@@ -24,10 +27,47 @@ export interface GenerationsOptions {
  * Works on the generation of a configuration's chain, which is made where there is none.
  * @throws MillraceError as `openReindex`, and of what `work` throws
  */
-export async function withReindex<T>(
+export function withReindex<T>(
   spec: PipelineSpec,
   options: GenerationsOptions,
   work: (reindex: Reindex) => Promise<T>,
+): Promise<T> {
+  return withStore(spec, options, async (parts) => {
+    const { context, stop } = parts;
+    const opened = await openChain(spec, context, stop);
+    return work(await openReindex({ spec, ...parts, opened, wired: wireChain(spec, opened, context, stop) }));
+  });
+}
+
+/**
+ * Works on the generation that was switched off last, by the models that filled it, whichever the configuration names.
+ * @throws MillraceError `generation_refused` when there is none; `artifact_mismatch` when its chain cannot be made from
+ * what the store keeps of it
+ */
+export function withRollback<T>(
+  given: PipelineSpec,
+  options: GenerationsOptions,
+  work: (reindex: Reindex) => Promise<T>,
+): Promise<T> {
+  return withStore(given, options, async (parts) => {
+    const { store, context, stop } = parts;
+    const previous = await previousGeneration(store, stop.draining);
+    const spec = chainOfGeneration(given, previous.chain);
+    const opened = await openChain(spec, context, stop);
+    agreesWith(previous.chain, opened.artifact, {
+      subject: `Generation ${previous.number}`,
+      hint: 'Go back with the configuration that filled it.',
+    });
+    return work(await openReindex({ spec, ...parts, opened, wired: wireChain(spec, opened, context, stop) }));
+  });
+}
+
+type StoreParts = Pick<ReindexOptions, 'store' | 'generations' | 'context' | 'stop' | 'rate'>;
+
+async function withStore<T>(
+  spec: PipelineSpec,
+  options: GenerationsOptions,
+  work: (parts: StoreParts) => Promise<T>,
 ): Promise<T> {
   const { connectors, onEvent: report = () => undefined, rate = spec.generations.rate } = options;
   const stop = new Stop(systemClock);
@@ -37,10 +77,7 @@ export async function withReindex<T>(
   releasers.push(follow(options.abort, () => stop.abort()));
   try {
     const store = await openStore(spec, context);
-    const generations = generationsOf(store);
-    const opened = await openChain(spec, context, stop);
-    const wired = wireChain(spec, opened, context, stop);
-    return await work(await openReindex({ spec, store, generations, opened, wired, context, stop, rate }));
+    return await work({ store, generations: generationsOf(store), context, stop, rate });
   } finally {
     stop.settle();
     await releasers.release();

@@ -73,6 +73,15 @@ test('many keys a call: a list is paired by its key field, an object by its name
   expect(posted.endpoint.requests[0]!.body).toEqual({ ids: ['a', 'b', '"c"'] });
 });
 
+test('a number that JavaScript cannot hold stays its text, as a key too', async () => {
+  const text = '[{"id": 9007199254740993, "price": 0.30000000000000004, "total": 12345678901234567890.5}]';
+  const { lookup } = await open(() => ({ kind: 'text', text }), '/x?ids={keys}');
+  expect(await lookup.find(['9007199254740993', '9007199254740992'], signal())).toEqual([
+    { id: '9007199254740993', price: 0.30000000000000004, total: '12345678901234567890.5' },
+    undefined,
+  ]);
+});
+
 test.each([
   ['a row twice', [{ id: 'a' }, { id: 'a' }]],
   ['a row that nobody asked for', [{ id: 'z' }]],

@@ -1,3 +1,4 @@
+import { pgliteConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { layout, storing, textsOf } from '../../suites/store-samples.js';
@@ -18,7 +19,10 @@ export interface FolderAnswer {
 }
 
 const folder = process.argv[2]!;
-const store = await createPgliteStore({ path: folder, index: 'off' }, testContext('shared', '/'));
+const store = await createPgliteStore(
+  pgliteConfig.parse({ path: folder, index: 'off' }),
+  testContext('shared', '/'),
+);
 
 async function run(command: FolderCommand): Promise<unknown> {
   switch (command.do) {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../../src/contracts/store.js';
+import { pgliteConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
@@ -15,7 +16,10 @@ const openHarness: OpenHarness = async () => {
   const stores: Store[] = [];
   return {
     open: async (pipeline) => {
-      const store = await createPgliteStore({ path: 'store', index: 'auto' }, testContext(pipeline, folder));
+      const store = await createPgliteStore(
+        pgliteConfig.parse({ path: 'store', index: 'auto' }),
+        testContext(pipeline, folder),
+      );
       stores.push(store);
       return store;
     },

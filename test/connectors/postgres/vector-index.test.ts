@@ -8,7 +8,7 @@ import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import { openPgConnection } from '../../../connectors/postgres/pg-connection.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { postgresConfig } from '../../../connectors/postgres/config.js';
+import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { deleting, layoutOf, space, storing } from '../../suites/store-samples.js';
@@ -45,7 +45,10 @@ describe('the vector index', { timeout: patience }, () => {
     return store;
   };
   const inFolder = async (pipeline: string, index: Index) => {
-    const store = await createPgliteStore({ path: 'store', index }, testContext(pipeline, folder));
+    const store = await createPgliteStore(
+      pgliteConfig.parse({ path: 'store', index }),
+      testContext(pipeline, folder),
+    );
     stores.push(store);
     return store;
   };

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/elements/metadata.js';
+import type { Json } from './metadata.js';
 
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
@@ -13,7 +13,7 @@ function exact(token: string): string {
   return token.startsWith('"') || isExact(token) ? token : `"${token}"`;
 }
 
-/** Of up to 15 significant digits every decimal number comes back as it was. */
+/** Of up to 15 significant digits every decimal number comes back as it was; of 16 or 17, those that a double is written as. */
 function isExact(number: string): boolean {
   const digits = number
     .replace(/[eE].*$/, '')
@@ -21,5 +21,5 @@ function isExact(number: string): boolean {
     .replace(/^0+/, '');
   const value = Number(number);
   if (!Number.isFinite(value) || (value === 0 && digits !== '')) return false;
-  return digits.length <= 15 || (Number.isSafeInteger(value) === true && String(value) === number);
+  return digits.length <= 15 || String(value) === number;
 }
