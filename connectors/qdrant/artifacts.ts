@@ -10,19 +10,27 @@ interface Found extends Revision {
   readonly value: Json;
 }
 
-/** What a pipeline must remember, as points without vectors; values as JSON texts, which keep their form. */
-export function qdrantArtifacts(port: QdrantPort, { artifacts }: CollectionNames): Artifacts {
+/**
+ * What a generation must remember, as points without vectors; values as JSON texts, which keep their form. Those of the
+ * first one are also what the pipeline remembers, whatever the generation.
+ */
+export function qdrantArtifacts(
+  port: QdrantPort,
+  { artifacts }: CollectionNames,
+  generation: () => Promise<number>,
+): Artifacts {
   async function find(name: string): Promise<Found | undefined> {
     const fields = { payload: ['json', 'rev', 'past'] };
-    const [point] = await port.retrieve(artifacts, [artifactKey(name)], fields);
+    const [point] = await port.retrieve(artifacts, [artifactKey(name, await generation())], fields);
     if (point === undefined) return undefined;
     const { json, rev, past } = point.payload as unknown as { json: string } & Revision;
     return { value: JSON.parse(json) as Json, rev, past };
   }
 
   async function set(name: string, base: Revision | undefined, value: Json): Promise<boolean> {
-    const payload = { name, json: JSON.stringify(value) };
-    const [won] = await compareAndSet(port, artifacts, [{ id: artifactKey(name), base, payload }]);
+    const number = await generation();
+    const payload = { name, generation: number, json: JSON.stringify(value) };
+    const [won] = await compareAndSet(port, artifacts, [{ id: artifactKey(name, number), base, payload }]);
     return won !== undefined;
   }
 

@@ -42,6 +42,7 @@ export function chunkPoints({ chunks, spaces }: StoreWrite, key: PointKey, kept:
       tokens: chunk.tokens,
       hash: chunk.hash,
       text: chunk.text,
+      prefix: chunk.embeddedText.slice(0, chunk.embeddedText.length - chunk.text.length),
       metadata: escapeKeys(chunk.metadata),
       times: metadataTimes(chunk.metadata),
       ...(chunk.terms !== undefined && { words: wordsOf(chunk.terms), terms: Array.from(chunk.terms.ids) }),

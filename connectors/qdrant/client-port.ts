@@ -126,13 +126,14 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
       const body = { collection_name: collection, filter: mutable(filter), exact: true };
       return (await call((init) => api.countPoints(body, init), signal)).count;
     },
-    sample: async (collection, { filter, limit, payload }, signal) => {
+    sample: async (collection, { filter, limit, payload, vectors }, signal) => {
       const body = {
         collection_name: collection,
         query: { sample: 'random' },
         filter: mutable(filter),
         limit,
         with_payload: mutable(payload),
+        with_vector: vectors === undefined ? false : mutable(vectors),
       } as const;
       return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
     },
@@ -148,6 +149,27 @@ export function createClientPort(config: QdrantConfig, clock: Clock): QdrantPort
         with_vector: vectors === undefined ? false : mutable(vectors),
       };
       return (await call((init) => api.queryPoints(body, init), signal)).points.map(scoredPoint);
+    },
+    drop: async (collection, signal) => {
+      await call((init) => api.deleteCollection({ collection_name: collection }, init), signal);
+    },
+    aliases: async (collection, signal) => {
+      try {
+        const body = { collection_name: collection };
+        const { aliases } = await call((init) => api.getCollectionAliases(body, init), signal);
+        return aliases.map(({ alias_name: name }) => name);
+      } catch (error) {
+        if (error instanceof MillraceError && error.code === 'store_layout') return [];
+        throw error;
+      }
+    },
+    alias: async (name, collection, signal) => {
+      // Both in one call, which Qdrant makes in one step: there is no moment without the name.
+      const actions = [
+        { delete_alias: { alias_name: name } },
+        { create_alias: { alias_name: name, collection_name: collection } },
+      ];
+      await call((init) => api.updateAliases({ actions }, init), signal);
     },
   };
 }

@@ -17,6 +17,7 @@ const termsIndex: [string, FieldIndex] = ['terms', { type: 'integer', lookup: tr
 const ledgerIndexes: readonly [string, FieldIndex][] = [
   ['source', { type: 'keyword' }],
   ['state', { type: 'keyword' }],
+  ['settled', { type: 'bool' }],
 ];
 
 /** A collection that another process is making may answer with errors until it is ready. */
@@ -56,6 +57,16 @@ export async function prepareLayout(
   for (const [field, kind] of ledgerIndexes) await port.index(names.ledger, field, kind);
   for (const [field, kind] of [...chunkIndexes, ...(terms ? [termsIndex] : []), ...metadataIndexes(config)])
     await port.index(names.chunks, field, kind);
+}
+
+/** Makes the collection of what a generation is behind in unless it is there. */
+export async function prepareBehind(
+  port: QdrantPort,
+  { behind }: CollectionNames,
+  clock: Clock,
+): Promise<void> {
+  await ensure(port, behind, { vectors: {} }, clock);
+  await port.index(behind, 'until', { type: 'integer', lookup: false, range: true });
 }
 
 export interface FoundLayout {

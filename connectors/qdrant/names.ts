@@ -1,17 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { uuidOf } from '../../src/elements/uuid.js';
 
+/** The collections of a generation; that of the artifacts is for all. */
 export interface CollectionNames {
   readonly chunks: string;
   readonly ledger: string;
+  /** Documents of the active generation whose last change this one has yet to take over. */
+  readonly behind: string;
   readonly artifacts: string;
+  /** For other tools: another name for the chunks of the active generation. */
+  readonly alias: string;
 }
 
-export function collectionNames(prefix: string, pipeline: string): CollectionNames {
+/** No name of a pipeline ends in what these end in: after `_` it has a code in hex. */
+export function collectionNames(prefix: string, pipeline: string, generation = 1): CollectionNames {
   const safe = safeName(pipeline);
   // The name of a collection has at most 255 characters.
-  const own = `${prefix}_${safe.length > 150 ? `${safe.slice(0, 100)}-${uuidOf(pipeline)}` : safe}`;
-  return { chunks: own, ledger: `${own}_ledger`, artifacts: `${own}_artifacts` };
+  const all = `${prefix}_${safe.length > 150 ? `${safe.slice(0, 100)}-${uuidOf(pipeline)}` : safe}`;
+  const own = generation === 1 ? all : `${all}_g${generation}`;
+  return {
+    chunks: own,
+    ledger: `${own}_ledger`,
+    behind: `${own}_behind`,
+    artifacts: `${all}_artifacts`,
+    alias: `${all}_now`,
+  };
 }
 
 /** The name of a space's vectors: what is no letter, digit or hyphen as its code in hex, `*` as `_2a`. */
@@ -40,10 +53,13 @@ export function documentKey(pipeline: string, documentId: string): string {
   return uuidOf(JSON.stringify([pipeline, documentId]));
 }
 
-/** The point of an artifact. */
-export function artifactKey(name: string): string {
-  return uuidOf(JSON.stringify(['artifact', name]));
+/** The point of an artifact of a generation. */
+export function artifactKey(name: string, generation = 1): string {
+  return uuidOf(JSON.stringify(generation === 1 ? ['artifact', name] : ['artifact', name, generation]));
 }
+
+/** The point among the artifacts that says which generations there are. */
+export const headKey = uuidOf(JSON.stringify(['head']));
 
 /** A name for one write of one document that no other has. */
 export function newWriteId(): string {

@@ -1,23 +1,26 @@
 import type { ConnectorContext } from '../../src/contracts/context.js';
-import type { Sink } from '../../src/contracts/sink.js';
-import type { SpaceLayout, Store } from '../../src/contracts/store.js';
+import type { GenerationView } from '../../src/contracts/generations.js';
+import type { Store, StoreLayout } from '../../src/contracts/store.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
+import { repairAlias } from './alias.js';
 import { qdrantArtifacts } from './artifacts.js';
+import { noteChanged, type Changed } from './behind.js';
 import { beginFirstFill, endFirstFill } from './bulk.js';
 import type { QdrantConfig } from './config.js';
-import { chunkRanges } from './chunk-ranges.js';
-import { createIdPages } from './id-pages.js';
-import { heldChunks } from './held-chunks.js';
-import { prepareArtifacts, prepareLayout, readLayout, type FoundLayout } from './layout.js';
-import { collectionNames, documentKey } from './names.js';
+import { createQdrantSearch } from './create-search.js';
+import { createQdrantSink, type WriteRole } from './create-sink.js';
+import { createQdrantGenerations, firstHead } from './generations.js';
+import { createHeadStore, followersOf, type Head } from './head.js';
+import { prepareArtifacts, prepareLayout } from './layout.js';
+import { collectionNames } from './names.js';
+import { createPlaces, type Place } from './places.js';
 import type { QdrantPort } from './port.js';
-import { readLedger } from './read-ledger.js';
-import { searchTerms } from './search-terms.js';
-import { live, searchChunks } from './search.js';
+import { sampleVectors } from './sample-vectors.js';
+import { live } from './search.js';
 import { checkServer } from './server-version.js';
+import type { Tell } from './settle.js';
 import { sweepUnseen } from './sweep-unseen.js';
-import { countUnnamed, unnamedScope } from './sweep.js';
-import { writeDocuments } from './write.js';
+import { createWriterLease } from './writer-lease.js';
 
 const pointsPerRequest = 2000;
 
@@ -27,119 +30,122 @@ export function createPortStore(
   config: Omit<QdrantConfig, 'url' | 'apiKey' | 'timeout'>,
   { pipeline, clock }: ConnectorContext,
 ): Store {
-  const names = collectionNames(config.prefix, pipeline);
+  const first = collectionNames(config.prefix, pipeline);
+  const heads = createHeadStore(port, first);
+  const places = createPlaces(port, heads, config.prefix, pipeline);
+  const lease = createWriterLease({ port, names: first, heads, pipeline, clock });
   const bounds = { items: pointsPerRequest, bytes: config.maxRequestMb * 1e6 };
-  const artifacts = qdrantArtifacts(port, names);
-  const idPage = createIdPages(port, names.ledger);
-  let checked = false;
-  let layout: FoundLayout | undefined;
+  const artifactsOf = (number: number) => qdrantArtifacts(port, first, async () => number);
+  /** What this store was prepared for: its generation stays. */
+  let prepared: Place | undefined;
+  const ours = async (signal?: AbortSignal) => prepared ?? (await places.active(signal));
 
-  /** What the pipeline was prepared for. It never changes, so it is asked for once. */
-  async function found(signal?: AbortSignal): Promise<FoundLayout | undefined> {
-    if (!checked) await checkServer(port, signal);
-    checked = true;
-    layout ??= await readLayout(port, names, signal);
-    return layout;
+  /** @param look the head, as new as whoever tells must know it */
+  function teller({ generation }: Place, look: (signal?: AbortSignal) => Promise<Head | undefined>): Tell {
+    const tellOne = async (follower: number, changed: readonly Changed[], signal?: AbortSignal) => {
+      try {
+        await noteChanged(port, places.names(follower).behind, changed, signal);
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code !== 'store_layout') throw error;
+        // It may have been dropped since we looked.
+        if (followersOf(await heads.read(signal), generation).includes(follower)) throw error;
+      }
+    };
+    return async (changed, signal) => {
+      for (const follower of followersOf(await look(signal), generation))
+        await tellOne(follower, changed, signal);
+    };
   }
+  const tellAnew = (place: Place) => teller(place, heads.read);
 
-  async function entries(ids: readonly string[], signal?: AbortSignal) {
-    const keys = ids.map((id) => documentKey(pipeline, id));
-    const records = await readLedger(port, names, keys, signal);
-    return keys.flatMap((key) => records.get(key)?.entry ?? []);
-  }
-
-  function named({ spaces }: FoundLayout, wanted: string): SpaceLayout {
-    const space = spaces.find(({ name }) => name === wanted);
-    if (space !== undefined) return space;
-    throw new MillraceError(
-      'store_layout',
-      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(wanted)} in this store.`,
-      { hint: `It has ${spaces.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
-    );
-  }
-
-  const sink: Sink = {
-    ledger: async (ids, signal) => {
-      signal?.throwIfAborted();
-      if (ids.length === 0 || (await found(signal)) === undefined) return new Map();
-      return new Map((await entries(ids, signal)).map((entry) => [entry.documentId, entry]));
-    },
-    heldChunks: async (space, ids, signal) => {
-      const there = ids.length === 0 ? undefined : await found(signal);
-      if (!there?.spaces.some(({ name }) => name === space)) return new Set();
-      return heldChunks(port, names, space, ids, signal);
-    },
-    write: async (writes, signal) => {
-      signal?.throwIfAborted();
-      if (writes.length === 0) return [];
-      const there = await found(signal);
-      if (there === undefined)
-        throw new MillraceError(
-          'store_layout',
-          `Pipeline ${JSON.stringify(pipeline)} has no collections in this store.`,
-          { hint: 'Prepare the store before the first write: `millrace run` does.' },
-        );
-      return writeDocuments({ port, names, pipeline, clock, bounds }, there.spaces, writes, signal);
-    },
-    countUnnamed: async (scope) => {
-      if ((await found()) === undefined) return { stored: 0, unnamed: 0 };
-      return countUnnamed(port, names.ledger, scope);
-    },
-    listUnnamed: async (scope, after, limit) => {
-      if ((await found()) === undefined) return [];
-      return idPage(unnamedScope(scope), after, limit);
-    },
-    listLedger: async (source, after, limit) => {
-      if ((await found()) === undefined) return [];
-      const filter = {
-        must: [{ key: 'source', match: { value: source } }],
-        must_not: [{ key: 'state', match: { value: 'deleted' } }],
-      };
-      const key = JSON.stringify(['ledger', source]);
-      return entries(await idPage({ filter, accepts: () => true, key }, after, limit));
+  const active: WriteRole = {
+    tell: tellAnew,
+    during: (place, signal, work) =>
+      lease.during(place.generation, signal, (check) =>
+        work({
+          followed: async (cancel) => {
+            const head = await lease.hold(cancel);
+            check();
+            return followersOf(head, place.generation).length > 0;
+          },
+          tell: teller(place, lease.hold),
+        }),
+      ),
+  };
+  const follower: WriteRole = {
+    tell: () => async () => {},
+    during: async ({ generation }, signal, work) => {
+      const head = await heads.read(signal);
+      if (head !== undefined && followersOf(head, head.active).includes(generation))
+        return work({ followed: async () => false, tell: async () => {} });
+      throw new MillraceError(
+        'generation_moved',
+        `Generation ${generation} of pipeline ${JSON.stringify(pipeline)} is not beside the active one any more.`,
+        { hint: 'Start again with the configuration that the active generation was filled by.' },
+      );
     },
   };
 
+  async function tune(place: Place | undefined, tell: Tell, signal?: AbortSignal): Promise<void> {
+    if (place === undefined) return;
+    await sweepUnseen(port, place.names, tell, signal);
+    const filled = { indexFrom: config.indexFrom, clock };
+    await endFirstFill(port, place.names, artifactsOf(place.generation), filled, signal);
+  }
+
+  async function make(number: number, layout: StoreLayout): Promise<void> {
+    const names = places.names(number);
+    const bulk = await beginFirstFill(port, names, artifactsOf(number));
+    await prepareLayout(port, names, { ...config, indexFrom: bulk ? 0 : config.indexFrom }, layout, clock);
+  }
+
+  async function count(place: Place | undefined) {
+    if (place === undefined) return { documents: 0, chunks: 0 };
+    const { ledger, chunks } = place.names;
+    return {
+      documents: await port.count(ledger, { must: [{ key: 'state', match: { value: 'stored' } }] }),
+      chunks: await port.count(chunks, { must: [live] }),
+    };
+  }
+
+  function view(number: number): GenerationView {
+    const locate = (signal?: AbortSignal) => places.at(number, signal);
+    return {
+      sink: createQdrantSink({ port, pipeline, clock, bounds, role: follower, locate }),
+      search: createQdrantSearch({ port, pipeline, locate }),
+      artifacts: artifactsOf(number),
+      tune: async (signal) => tune(await locate(signal), async () => {}, signal),
+      vectors: async (of, signal) => {
+        const place = await locate(signal);
+        return place === undefined ? new Map() : sampleVectors(port, place, pipeline, of, signal);
+      },
+    };
+  }
+
   return {
-    sink,
-    search: {
-      search: async (query, signal) => {
-        const there = await found(signal);
-        return there === undefined ? [] : searchChunks(port, names, named(there, query.space), query, signal);
-      },
-      searchTerms: async (query, signal) => {
-        const there = await found(signal);
-        if (there === undefined || !there.terms) return [];
-        for (const space of query.spaces ?? []) named(there, space);
-        return searchTerms(port, names, query, signal);
-      },
-      chunks: async (ranges, signal) => {
-        if (ranges.length === 0) return [];
-        if ((await found(signal)) === undefined) return ranges.map(() => []);
-        return chunkRanges(port, names, pipeline, ranges, signal);
-      },
-    },
-    artifacts,
-    memory: artifacts,
-    prepare: async (wanted) => {
+    sink: createQdrantSink({ port, pipeline, clock, bounds, role: active, locate: ours }),
+    search: createQdrantSearch({ port, pipeline, locate: places.active }),
+    artifacts: qdrantArtifacts(port, first, async () => (await ours())?.generation ?? 1),
+    memory: artifactsOf(1),
+    generations: createQdrantGenerations({
+      ...{ port, heads, places, lease, pipeline, clock, tell: tellAnew, view, count, make },
+    }),
+    prepare: async (layout) => {
       await checkServer(port);
-      await prepareArtifacts(port, names, clock);
-      const bulk = await beginFirstFill(port, names, artifacts);
-      await prepareLayout(port, names, { ...config, indexFrom: bulk ? 0 : config.indexFrom }, wanted, clock);
-      layout = undefined;
+      await prepareArtifacts(port, first, clock);
+      await heads.change((head) => (head === undefined ? firstHead(clock.now()) : undefined));
+      const number = (await heads.read())?.active ?? 1;
+      await make(number, layout);
+      await repairAlias(port, heads, places);
+      prepared = await places.at(number);
     },
     tune: async (signal) => {
-      if ((await found(signal)) === undefined) return;
-      await sweepUnseen(port, names, signal);
-      await endFirstFill(port, names, artifacts, { indexFrom: config.indexFrom, clock }, signal);
+      const place = await ours(signal);
+      if (place === undefined) return;
+      await tune(place, tellAnew(place), signal);
+      await repairAlias(port, heads, places, signal);
     },
-    count: async () => {
-      if ((await found()) === undefined) return { documents: 0, chunks: 0 };
-      return {
-        documents: await port.count(names.ledger, { must: [{ key: 'state', match: { value: 'stored' } }] }),
-        chunks: await port.count(names.chunks, { must: [live] }),
-      };
-    },
-    close: async () => {},
+    count: async () => count(await ours()),
+    close: () => lease.end(),
   };
 }

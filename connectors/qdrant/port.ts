@@ -140,8 +140,14 @@ export interface QdrantPort {
   /** Points by chance. */
   sample(
     collection: string,
-    request: Pick<ScrollRequest, 'filter' | 'limit' | 'payload'>,
+    request: Omit<ScrollRequest, 'offset'>,
     signal?: AbortSignal,
   ): Promise<readonly ScoredPoint[]>;
   query(collection: string, request: QueryRequest, signal?: AbortSignal): Promise<readonly ScoredPoint[]>;
+  /** Removes a collection with all that it holds, where there is one. */
+  drop(collection: string, signal?: AbortSignal): Promise<void>;
+  /** Other names of a collection; none where it is missing. */
+  aliases(collection: string, signal?: AbortSignal): Promise<readonly string[]>;
+  /** Gives a collection another name, which no other has from then on. */
+  alias(name: string, collection: string, signal?: AbortSignal): Promise<void>;
 }

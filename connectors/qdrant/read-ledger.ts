@@ -1,7 +1,7 @@
 import { ledgerFields, ledgerRecord, type LedgerRecord } from './ledger.js';
 import type { CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
-import { settle } from './settle.js';
+import { settle, type Tell } from './settle.js';
 
 const perRequest = 1000;
 
@@ -13,6 +13,7 @@ export async function readLedger(
   port: QdrantPort,
   names: CollectionNames,
   ids: readonly string[],
+  tell: Tell,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, LedgerRecord>> {
   const records: LedgerRecord[] = [];
@@ -27,7 +28,8 @@ export async function readLedger(
     await settle(
       port,
       names,
-      open.map((record) => ({ ...record, chunkCount: record.entry.chunkCount })),
+      open.map((record) => ({ ...record, ...record.entry })),
+      tell,
       signal,
     );
   return new Map(records.map((record) => [record.id, record]));

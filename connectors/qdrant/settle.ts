@@ -1,29 +1,36 @@
+import type { Changed } from './behind.js';
 import type { LedgerRecord } from './ledger.js';
 import type { CollectionNames } from './names.js';
 import type { PointUpdate, QdrantPort } from './port.js';
 
-/** A committed write whose chunks readers shall see. */
+/** A committed write whose chunks readers shall see, and of which other generations shall know. */
 export type Committed = Pick<LedgerRecord, 'id' | 'writeId' | 'seq' | 'rev'> & {
+  readonly documentId: string;
   readonly chunkCount: number;
 };
+
+/** Tells the generations that follow this one of documents that it has changed. */
+export type Tell = (changed: readonly Changed[], signal?: AbortSignal) => Promise<void>;
 
 const perRequest = 500;
 
 /**
- * Shows the chunks of committed writes and removes those that they replace: the rest of a write, for whoever finds it
- * undone. Safe at any time and any number of times: a write's chunks are complete before it is committed, later writes
- * have greater numbers, and what a later write replaced is not there to be shown. A first write replaces nothing.
+ * Shows the chunks of committed writes, removes those that they replace and tells of the change: the rest of a write, for
+ * whoever finds it undone. Safe at any time and any number of times: a write's chunks are complete before it is committed,
+ * later writes have greater numbers, and what a later write replaced is not there to be shown. A first write replaces nothing.
  */
 export async function settle(
   port: QdrantPort,
   names: CollectionNames,
   committed: readonly Committed[],
+  tell: Tell,
   signal?: AbortSignal,
 ): Promise<void> {
   for (let from = 0; from < committed.length; from += perRequest) {
     const some = committed.slice(from, from + perRequest);
     const updates = [...showing(some), ...replacing(some.filter(({ seq }) => seq > 1))];
     if (updates.length > 0) await port.update(names.chunks, updates, signal);
+    await tell(some, signal);
     const filter = {
       must: [
         { has_id: some.map(({ id }) => id) },

@@ -1,7 +1,7 @@
 import type { CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
-import { removeReplaced } from './settle.js';
+import { removeReplaced, type Tell } from './settle.js';
 
 const perScroll = 1000;
 
@@ -12,6 +12,7 @@ const perScroll = 1000;
 export async function sweepUnseen(
   port: QdrantPort,
   names: CollectionNames,
+  tell: Tell,
   signal?: AbortSignal,
 ): Promise<void> {
   const filter = { must: [{ key: 'live', match: { value: false } }] };
@@ -20,7 +21,7 @@ export async function sweepUnseen(
     const { points, next } = await port.scroll(names.chunks, request, signal);
     const docs = [...new Set(points.map(({ payload }) => payload['doc'] as string))];
     if (docs.length > 0) {
-      const records = await readLedger(port, names, docs, signal);
+      const records = await readLedger(port, names, docs, tell, signal);
       await removeReplaced(port, names, [...records.values()], signal);
     }
     if (next === undefined) return;

@@ -10,7 +10,7 @@ import { documentKey, newWriteId, type CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
 import { compareAndSet } from './revision.js';
-import { discard, settle } from './settle.js';
+import { discard, settle, type Tell } from './settle.js';
 import { upload, type RequestBounds } from './upload.js';
 import { writeFault } from './write-fault.js';
 
@@ -20,6 +20,9 @@ export interface Writer {
   readonly pipeline: string;
   readonly clock: Clock;
   readonly bounds: RequestBounds;
+  /** Whether other generations follow this one now. @throws MillraceError `generation_moved` where it may not be written any more */
+  followed(signal?: AbortSignal): Promise<boolean>;
+  readonly tell: Tell;
 }
 
 /** A write that the fence let through, and the record that it stands on. */
@@ -67,17 +70,17 @@ export async function writeDocuments(
  * A write that lost takes back its chunks and is judged again in the next round.
  */
 async function attemptWrites(
-  { port, names, pipeline, bounds }: Writer,
+  { port, names, pipeline, bounds, followed, tell }: Writer,
   writes: readonly DocumentWrite[],
   results: Map<number, WriteResult>,
   signal?: AbortSignal,
 ): Promise<void> {
   const open = [...writes.entries()].filter(([at]) => !results.has(at));
   const ids = new Map(open.map(([, { documentId }]) => [documentId, documentKey(pipeline, documentId)]));
-  const records = await readLedger(port, names, [...ids.values()], signal);
+  const known = await readLedger(port, names, [...ids.values()], tell, signal);
   const judged = open.flatMap(([at, write]): Plan[] => {
     const id = ids.get(write.documentId)!;
-    const base = records.get(id);
+    const base = known.get(id);
     const verdict = judge(write, base?.entry);
     if (verdict === 'go') return [{ at, write, base, id, writeId: newWriteId(), seq: (base?.seq ?? 0) + 1 }];
     results.set(at, verdict === 'owner' ? ownedByAnother(write, base!.entry.source) : { kind: verdict });
@@ -91,22 +94,31 @@ async function attemptWrites(
   for (const [{ at, write }, fault] of faults) results.set(at, refused(write, fault.message, fault));
   const uploaded = planned.filter(({ at }) => !results.has(at));
 
+  const followedBefore = await followed(signal);
+  const records = uploaded.map((plan) => recordAfter(plan, followedBefore));
   const revisions = await compareAndSet(
     port,
     names.ledger,
-    uploaded.map((plan) => ({ id: plan.id, base: plan.base, payload: ledgerPayload(recordAfter(plan)) })),
+    uploaded.map((plan, at) => ({
+      id: plan.id,
+      base: plan.base,
+      payload: ledgerPayload(records[at]!),
+    })),
     signal,
   );
   const won = uploaded.filter((_, at) => revisions[at] !== undefined);
   const lost = uploaded.filter((_, at) => revisions[at] === undefined);
+  // Others may follow since: what was to be told to nobody is told to them.
+  const followedNow = await followed(signal);
   await settle(
     port,
     names,
     uploaded.flatMap((plan, at) =>
-      revisions[at] === undefined || !replacesChunks(plan.write)
+      revisions[at] === undefined || (records[at]!.settled && !followedNow)
         ? []
-        : [{ ...plan, rev: revisions[at].rev, chunkCount: recordAfter(plan).entry.chunkCount }],
+        : [{ ...plan, ...records[at]!, ...records[at]!.entry, rev: revisions[at].rev }],
     ),
+    tell,
     signal,
   );
   await discard(port, names, [...lost, ...faults.keys()].filter(hasChunks), signal);
@@ -114,11 +126,12 @@ async function attemptWrites(
     results.set(at, { kind: 'done', clearedFailure: clearsFailure(write, base?.entry) });
 }
 
-function recordAfter({ write, base, writeId, seq }: Plan) {
+/** @param followed a change of any kind is settled only once it is told */
+function recordAfter({ write, base, writeId, seq }: Plan, followed: boolean) {
   const entry = entryAfter(write, base?.entry);
   return replacesChunks(write)
     ? { entry, writeId, seq, settled: false }
-    : { entry, writeId: base?.writeId, seq, settled: true };
+    : { entry, writeId: base?.writeId, seq, settled: !followed };
 }
 
 function replacesChunks({ kind }: DocumentWrite): boolean {

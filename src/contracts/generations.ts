@@ -50,11 +50,12 @@ export interface GenerationView {
 
 export interface SampleVector {
   readonly space: string;
+  /** Of the length that the store keeps, which may be 1. */
   readonly vector: Float32Array;
 }
 
 /**
- * Generations beside each other. From `start` on each write to the active generation notes, in its own transaction, that
+ * Generations beside each other. From `start` on each write to the active generation notes, before it is acknowledged, that
  * the others are behind in its document; whoever fills them takes such documents over and settles the note.
  */
 export interface Generations {
@@ -70,8 +71,8 @@ export interface Generations {
   /** Goes on where `start` was cut off; does nothing else. Called before a filling. */
   enlist(number: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Documents that the generation is behind in, after an id, in order. Others do not get them before the lease is over, or
-   * a later change came.
+   * Documents that the generation is behind in, after an id, in an order of the store. Others do not get them before the
+   * lease is over, or a later change came.
    */
   claim(number: number, options: ClaimOptions, signal?: AbortSignal): Promise<readonly BehindDocument[]>;
   /** How many documents it is behind in, and how many of them somebody has claimed. */

@@ -7,7 +7,7 @@ import { chainDigest, readChain, type ChainArtifact } from '../../pipeline/artif
 export function generationsOf(store: Store): Generations {
   if (store.generations !== undefined) return store.generations;
   throw new MillraceError('config_invalid', 'This kind of store keeps one generation only.', {
-    hint: 'Generations are kept by the stores pglite and postgres. Fill another store with the new chain.',
+    hint: 'Fill another store with the new chain.',
   });
 }
 

@@ -4,6 +4,7 @@ import { qdrantConfig } from '../../../connectors/qdrant/config.js';
 import { createQdrantStore } from '../../../connectors/qdrant/qdrant-store.js';
 import { startQdrant } from '../../support/qdrant/start.js';
 import { testContext } from '../../support/test-context.js';
+import { generationsSuite } from '../../suites/generations-suite.js';
 import type { StoreHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { termsSuite } from '../../suites/terms-suite.js';
@@ -33,3 +34,4 @@ const openHarness = async (): Promise<StoreHarness> => {
 
 storeSuite(name, openHarness);
 termsSuite(name, openHarness);
+generationsSuite(name, openHarness);

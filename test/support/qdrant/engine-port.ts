@@ -61,9 +61,15 @@ export function createEnginePort(engine: Engine): QdrantPort {
         return { points: points as PointRecord[], next: next === null ? undefined : String(next) };
       }),
     count: (collection, filter) => asked(() => engine.count(collection, { filter } as never).count),
-    sample: (collection, { filter, limit, payload }) =>
+    sample: (collection, { filter, limit, payload, vectors = [] }) =>
       asked(() => {
-        const body = { query: { sample: 'random' }, filter, limit, with_payload: payload } as never;
+        const body = {
+          query: { sample: 'random' },
+          filter,
+          limit,
+          with_payload: payload,
+          with_vector: vectors,
+        } as never;
         return engine.query(collection, body).points as unknown as ScoredPoint[];
       }),
     query: (collection, { vector, using, filter, limit, payload, vectors = [] }) =>
@@ -78,5 +84,19 @@ export function createEnginePort(engine: Engine): QdrantPort {
         } as never;
         return engine.query(collection, body).points as unknown as ScoredPoint[];
       }),
+    drop: (collection) => asked(() => void engine.drop(collection)),
+    aliases: (collection) =>
+      asked(() =>
+        engine.collections().includes(collection)
+          ? engine.aliases(collection).aliases.map(({ alias_name: name }) => name)
+          : [],
+      ),
+    alias: (alias_name, collection_name) =>
+      asked(
+        () =>
+          void engine.alias({
+            actions: [{ delete_alias: { alias_name } }, { create_alias: { alias_name, collection_name } }],
+          }),
+      ),
   };
 }

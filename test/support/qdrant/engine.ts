@@ -1,5 +1,6 @@
 import type { Json } from './payload-path.js';
 import { matchesFilter, type StoredPoint } from './point-filter.js';
+import { byId, Points } from './points.js';
 import { Refusal } from './refusal.js';
 import type { Body, FilterBody } from './schemas.js';
 import { similarity, storedVector, written } from './stored-vector.js';
@@ -7,7 +8,7 @@ import { similarity, storedVector, written } from './stored-vector.js';
 interface Collection {
   readonly params: Body<'create'> | Body<'createUnnamed'>;
   indexingThreshold: number;
-  readonly points: Map<string | number, StoredPoint>;
+  readonly points: Points;
   readonly indexes: Map<string, unknown>;
   /** How often its state is still told as one that optimizes. */
   optimizing: number;
@@ -15,7 +16,6 @@ interface Collection {
   waiting: boolean;
 }
 
-type PointId = string | number;
 type Select = boolean | readonly string[] | undefined;
 
 /** How often a collection says that it optimizes after its indexing was switched on. */
@@ -25,14 +25,18 @@ const optimizingTold = 2;
  * What a Qdrant server keeps and how it changes it, for the requests of `schemas.ts`: in memory, one change after the
  * other, each of them whole. Vectors of cosine are stored at length 1.
  */
-export function createEngine(from: ReadonlyMap<string, Collection> = new Map()): Engine {
+export function createEngine(
+  from: ReadonlyMap<string, Collection> = new Map(),
+  named: ReadonlyMap<string, string> = new Map(),
+): Engine {
   const collections = new Map(
     [...from].map(([name, one]) => [
       name,
-      { ...one, points: new Map(one.points), indexes: new Map(one.indexes) },
+      { ...one, points: one.points.copy(), indexes: new Map(one.indexes) },
     ]),
   );
-  return { ...engineOver(collections), copy: () => createEngine(collections) };
+  const aliases = new Map(named);
+  return { ...engineOver(collections, aliases), copy: () => createEngine(collections, aliases) };
 }
 
 export interface Engine extends ReturnType<typeof engineOver> {
@@ -40,9 +44,10 @@ export interface Engine extends ReturnType<typeof engineOver> {
   copy(): Engine;
 }
 
-function engineOver(collections: Map<string, Collection>) {
+/** @param aliases other names of collections */
+function engineOver(collections: Map<string, Collection>, aliases: Map<string, string>) {
   function open(name: string): Collection {
-    const found = collections.get(name);
+    const found = collections.get(aliases.get(name) ?? name);
     if (found === undefined) throw new Refusal(404, `Not found: Collection \`${name}\` doesn't exist!`);
     return found;
   }
@@ -64,24 +69,19 @@ function engineOver(collections: Map<string, Collection>) {
     };
   }
 
-  function* matching({ points }: Collection, filter: FilterBody | undefined): Generator<StoredPoint> {
-    for (const point of points.values())
-      if (filter === undefined || matchesFilter(point, filter)) yield point;
-  }
-
   return {
     collections: () => [...collections.keys()],
     /** Everything in a collection, for tests to look at. */
     points: (name: string): readonly StoredPoint[] => [...open(name).points.values()],
     create(name: string, params: Body<'create'> | Body<'createUnnamed'>): boolean {
-      if (collections.has(name))
+      if (collections.has(name) || aliases.has(name))
         throw new Refusal(409, `Wrong input: Collection \`${name}\` already exists!`);
       const indexingThreshold =
         'optimizers_config' in params ? (params.optimizers_config?.indexing_threshold ?? 10_000) : 10_000;
       collections.set(name, {
         params,
         indexingThreshold,
-        points: new Map(),
+        points: new Points(),
         indexes: new Map(),
         optimizing: 0,
         waiting: false,
@@ -117,8 +117,37 @@ function engineOver(collections: Map<string, Collection>) {
       one.indexingThreshold = threshold;
       return true;
     },
+    drop(name: string): boolean {
+      for (const [alias, of] of aliases) if (of === name) aliases.delete(alias);
+      return collections.delete(name);
+    },
+    aliases(name: string) {
+      open(name);
+      const own = [...aliases].filter(([, of]) => of === name);
+      return { aliases: own.map(([alias_name, collection_name]) => ({ alias_name, collection_name })) };
+    },
+    /** All of them, or none where one cannot be made. */
+    alias({ actions }: Body<'aliases'>): boolean {
+      const next = new Map(aliases);
+      for (const action of actions) {
+        if ('delete_alias' in action) next.delete(action.delete_alias.alias_name);
+        else {
+          const { alias_name, collection_name } = action.create_alias;
+          if (!collections.has(collection_name))
+            throw new Refusal(404, `Not found: Collection \`${collection_name}\` doesn't exist!`);
+          if (collections.has(alias_name))
+            throw new Refusal(409, `Wrong input: Collection \`${alias_name}\` already exists!`);
+          next.set(alias_name, collection_name);
+        }
+      }
+      aliases.clear();
+      for (const [alias, of] of next) aliases.set(alias, of);
+      return true;
+    },
     index(name: string, { field_name, field_schema }: Body<'index'>): void {
-      open(name).indexes.set(field_name, field_schema);
+      const one = open(name);
+      one.indexes.set(field_name, field_schema);
+      one.points.index(field_name);
     },
     upsert(name: string, { points, update_filter }: Body<'upsert'>): void {
       const one = open(name);
@@ -126,18 +155,18 @@ function engineOver(collections: Map<string, Collection>) {
       for (const point of stored) {
         const old = one.points.get(point.id);
         if (old !== undefined && update_filter !== undefined && !matchesFilter(old, update_filter)) continue;
-        one.points.set(point.id, point);
+        one.points.set(point);
       }
     },
     update(name: string, { operations }: Body<'batch'>): void {
       const one = open(name);
       for (const operation of operations) {
         if ('delete' in operation) {
-          for (const { id } of [...matching(one, operation.delete.filter)]) one.points.delete(id);
+          for (const { id } of [...one.points.matching(operation.delete.filter)]) one.points.delete(id);
         } else {
           const { payload, filter } = operation.set_payload;
-          for (const point of [...matching(one, filter)])
-            one.points.set(point.id, {
+          for (const point of [...one.points.matching(filter)])
+            one.points.set({
               ...point,
               payload: { ...point.payload, ...(payload as Record<string, Json>) },
             });
@@ -151,23 +180,31 @@ function engineOver(collections: Map<string, Collection>) {
     },
     scroll(name: string, request: Body<'scroll'>) {
       const { filter, limit = 10, offset, with_payload = true, with_vector } = request;
-      const found = [...matching(open(name), filter)]
-        .filter(({ id }) => offset === undefined || byId(id, offset) >= 0)
-        .sort((a, b) => byId(a.id, b.id));
+      const found: StoredPoint[] = [];
+      for (const point of open(name).points.inOrder(filter, offset)) {
+        found.push(point);
+        if (found.length > limit) break;
+      }
       return {
         points: found.slice(0, limit).map((point) => select(point, with_payload, with_vector)),
         next_page_offset: found[limit]?.id ?? null,
       };
     },
     count(name: string, { filter }: Body<'count'>) {
-      return { count: [...matching(open(name), filter)].length };
+      const { points } = open(name);
+      if (filter === undefined || Object.keys(filter).length === 0) return { count: points.size };
+      let count = 0;
+      for (const _ of points.matching(filter)) count += 1;
+      return { count };
     },
     query(name: string, request: Body<'query'>) {
       const { query, using, filter, limit = 10, with_payload, with_vector } = request;
       const one = open(name);
       const scored =
         'sample' in query
-          ? [...matching(one, filter)].map((point) => ({ point, score: 0 })).sort(() => Math.random() - 0.5)
+          ? [...one.points.matching(filter)]
+              .map((point) => ({ point, score: 0 }))
+              .sort(() => Math.random() - 0.5)
           : nearest(one, query, using, filter);
       return {
         points: scored.slice(0, limit).map(({ point, score }) => ({
@@ -186,7 +223,7 @@ function engineOver(collections: Map<string, Collection>) {
     filter: FilterBody | undefined,
   ) {
     const wanted = storedVector(one.params, using ?? '', query);
-    const scored = [...matching(one, filter)].flatMap((point) => {
+    const scored = [...one.points.matching(filter)].flatMap((point) => {
       const vector = point.vectors.get(using ?? '');
       const score = vector === undefined ? undefined : similarity(wanted, vector);
       return score === undefined ? [] : [{ point, score: Math.fround(score) }];
@@ -204,10 +241,4 @@ function engineOver(collections: Map<string, Collection>) {
     );
     return { id, vectors: new Map(vectors), payload: (payload ?? {}) as StoredPoint['payload'] };
   }
-}
-
-/** Numbers before UUIDs, as the server orders points. */
-function byId(a: PointId, b: PointId): number {
-  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-  return a < b ? -1 : a > b ? 1 : 0;
 }

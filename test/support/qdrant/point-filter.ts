@@ -46,8 +46,8 @@ function matchesCondition(point: StoredPoint, condition: ConditionBody): boolean
   return matchesFilter(point, condition);
 }
 
-/** A list stands for its elements. */
-function elements(point: StoredPoint, key: string): Json[] {
+/** The values of a field of the payload; a list stands for its elements. */
+export function elements(point: StoredPoint, key: string): Json[] {
   return valuesAt(point.payload as Json, key).flatMap((value) => (Array.isArray(value) ? value : [value]));
 }
 

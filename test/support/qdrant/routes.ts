@@ -18,6 +18,10 @@ const none = new Set<string>();
 export function route(engine: Engine, version: string, { method, path, query, body }: Request): unknown {
   if (method === 'GET' && path === '/')
     return { title: 'qdrant - vector search engine', version, commit: 'double' };
+  if (method === 'POST' && path === '/collections/aliases') {
+    allow(none);
+    return { result: engine.alias(read(bodies.aliases)), status: 'ok', time: 0 };
+  }
   const [, name, rest] = /^\/collections\/([^/]+)(\/.*)?$/.exec(path) ?? [];
   if (name === undefined) throw new Refusal(404, `Not found: ${method} ${path}`);
   const collection = checkedName(decodeURIComponent(name));
@@ -34,6 +38,12 @@ export function route(engine: Engine, version: string, { method, path, query, bo
         const unnamed = bodies.createUnnamed.safeParse(body);
         return engine.create(collection, unnamed.success ? unnamed.data : read(bodies.create));
       }
+      case 'DELETE ':
+        allow(none);
+        return engine.drop(collection);
+      case 'GET /aliases':
+        allow(none);
+        return engine.aliases(collection);
       case 'PATCH ':
         allow(none);
         return engine.change(collection, read(bodies.change));

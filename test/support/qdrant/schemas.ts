@@ -103,6 +103,19 @@ export const bodies = {
     vectors: z.strictObject({ size: z.int().min(1), distance: z.enum(['Cosine', 'Dot']) }),
   }),
   change: z.strictObject({ optimizers_config: threshold }),
+  aliases: z.strictObject({
+    actions: z.array(
+      z.union([
+        z.strictObject({ delete_alias: z.strictObject({ alias_name: z.string().min(1) }) }),
+        z.strictObject({
+          create_alias: z.strictObject({
+            alias_name: z.string().min(1).max(255),
+            collection_name: z.string().min(1),
+          }),
+        }),
+      ]),
+    ),
+  }),
   index: z.strictObject({
     field_name: z.string().min(1),
     field_schema: z.union([
