@@ -1,6 +1,7 @@
 import type { LedgerEntry, SpaceVectors } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
+import type { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
 import type { Chunker, EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
@@ -13,7 +14,7 @@ import type { Trace } from './trace.js';
 export interface ChunkAndEmbedOptions {
   readonly route: Route;
   readonly context: {
-    readonly pipeline: string;
+    readonly chunkIds: ChunkIds;
     readonly sink: Pick<BatchedSink, 'held'>;
     /** Chunks of a document at most. */
     readonly caps: { readonly maxChunks: number };
@@ -76,7 +77,7 @@ export function nameEmbedded(
     const error = checkVector(vectors[at], width);
     if (error !== undefined) throw error;
   }
-  const chunks = makeChunks(context.pipeline, document, passages);
+  const chunks = makeChunks(context.chunkIds, document, passages);
   return { chunks, spaces: [{ space, vectors }], embedded: chunks.length };
 }
 
@@ -91,7 +92,7 @@ async function embedMissing(
   checkCount(document, found.passages.length, context.caps.maxChunks);
   for (const infer of inferChunks) found = await infer(document, found, (stage) => (trace.stage = stage));
   const { passages, ids } = found;
-  const chunks = makeChunks(context.pipeline, document, passages);
+  const chunks = makeChunks(context.chunkIds, document, passages);
   trace.stage = 'embed';
   const { spaces, embedded } = await embedChunks(chunks, {
     ids,

@@ -1,5 +1,6 @@
 import type { DocumentTransform } from '../contracts/document-transform.js';
 import type { Document } from '../elements/document.js';
+import type { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { addTerms } from '../transforms/terms/add-terms.js';
 import type { BatchedSink } from './batched-sink.js';
@@ -26,7 +27,7 @@ export interface DocumentCaps {
 }
 
 export interface DocumentTaskContext {
-  readonly pipeline: string;
+  readonly chunkIds: ChunkIds;
   readonly source: string;
   readonly chain: Chain;
   readonly sink: BatchedSink;

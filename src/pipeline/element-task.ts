@@ -13,6 +13,7 @@ import { processDocument, type DocumentTaskContext } from './document-task.js';
 import type { Trace } from './trace.js';
 
 export interface ElementTaskContext extends DocumentTaskContext {
+  readonly pipeline: string;
   readonly failed: FailedStore;
   readonly clock: Clock;
   readonly report: Report;

@@ -10,6 +10,7 @@ import type {
   SourceState,
 } from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
+import { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Admission, Load } from '../flow/admission.js';
 import { retry } from '../flow/retry.js';
@@ -87,6 +88,7 @@ class Loop {
     this.#versions = createObservation(batched, clock);
     this.#tasks = new ElementTasks({
       pipeline,
+      chunkIds: new ChunkIds(pipeline),
       source: source.name,
       chain,
       sink: batched,
