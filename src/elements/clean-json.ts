@@ -20,19 +20,14 @@ interface Place {
 }
 
 function clean(value: Json, above: Place | undefined, key?: string | number): Json {
-  switch (typeof value) {
-    case 'string':
-      return cleanText(value).text;
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-      throw refused(pathOf(above, key), `a ${typeof value}`);
-    case 'object':
-      return value === null ? null : cleanObject(value, { value, above, key });
-    default:
-      return value;
-  }
+  const type = typeof value;
+  if (typeof value === 'string') return cleanText(value).text;
+  if (typeof value === 'object' && value !== null) return cleanObject(value, { value, above, key });
+  if (noJson.has(type)) throw refused(pathOf(above, key), `a ${type}`);
+  return value;
 }
+
+const noJson: ReadonlySet<string> = new Set(['bigint', 'function', 'symbol']);
 
 function cleanObject(value: Exclude<Json, string | number | boolean | null>, place: Place): Json {
   const { above, key } = place;
