@@ -3,7 +3,7 @@ import { createDocument } from '../../src/elements/document.js';
 import { fieldAt, setField, type JsonObject } from '../../src/elements/json-fields.js';
 import type { Json } from '../../src/elements/metadata.js';
 import { parseJsonObject, readId, readMetadata, readText } from '../../src/elements/read-json-document.js';
-import { cleanText } from '../../src/elements/text.js';
+import { storable } from '../../src/elements/text.js';
 import { versionOf, type Version } from '../../src/elements/version.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { EntryFields } from './config.js';
@@ -41,7 +41,7 @@ export function decodeEntry(entry: Entry, options: DecodeOptions): SourceElement
   if (object instanceof MillraceError) return unreadable(object);
   const named = readId(object, fields.id, where, 'fields.id');
   if (named instanceof MillraceError) return unreadable(named);
-  const id = cleanText(named).text;
+  const id = storable(named);
   const version = versionIn(object, fields, epoch, position, where);
   if (version instanceof MillraceError) return unreadable(version, id);
   if (mayExceed(entry.fields, maxItemBytes)) {

@@ -1,7 +1,7 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import { setField } from './json-fields.js';
 import type { Json } from './metadata.js';
-import { cleanText } from './text.js';
+import { storable } from './text.js';
 
 /**
  * The same value; characters that no store can hold become U+FFFD in its keys and texts, and what has a JSON form of its
@@ -21,7 +21,7 @@ interface Place {
 
 function clean(value: Json, above: Place | undefined, key?: string | number): Json {
   const type = typeof value;
-  if (typeof value === 'string') return cleanText(value).text;
+  if (typeof value === 'string') return storable(value);
   if (typeof value === 'object' && value !== null) return cleanObject(value, { value, above, key });
   if (noJson.has(type)) throw refused(pathOf(above, key), `a ${type}`);
   return value;
@@ -39,7 +39,7 @@ function cleanObject(value: Exclude<Json, string | number | boolean | null>, pla
   if (!isPlain(value)) throw refused(pathOf(above, key), `a ${value.constructor.name}`);
   const made: Record<string, Json> = {};
   for (const [name, inner] of Object.entries(value))
-    setField(made, cleanText(name).text, clean(inner, place, name));
+    setField(made, storable(name), clean(inner, place, name));
   return made;
 }
 

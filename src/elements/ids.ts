@@ -1,4 +1,4 @@
-import { uuidNamespace, uuidOfBytes } from './uuid.js';
+import { uuidLength, uuidNamespace, uuidOfBytes } from './uuid.js';
 
 /** Bytes that a hash and an occurrence take at most. */
 const mostOwn = 128;
@@ -9,6 +9,7 @@ export class ChunkIds {
   /** The namespace, and after it the name that was made last. */
   #bytes: Buffer;
   #named: Buffer;
+  readonly #uuid = Buffer.alloc(uuidLength);
   #documentId: string | undefined;
   /** Where in the name the parts begin that are not those of the last one. */
   #beforeDocument = 0;
@@ -28,7 +29,7 @@ export class ChunkIds {
     const length =
       this.#beforeHash + this.#bytes.write(`${hash}",${occurrence}]`, this.#beforeHash, 'latin1');
     if (this.#named.length !== length) this.#named = this.#bytes.subarray(0, length);
-    return uuidOfBytes(this.#named);
+    return uuidOfBytes(this.#named, this.#uuid);
   }
 
   #turnTo(documentId: string): void {

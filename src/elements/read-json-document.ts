@@ -56,6 +56,8 @@ export function readText(
   where: string,
   option: string,
 ): string | MillraceError {
+  const only = typeof field === 'string' ? fieldAt(object, field) : undefined;
+  if (typeof only === 'string') return only;
   const names = typeof field === 'string' ? [field] : field;
   const found = names
     .map((name) => fieldAt(object, name))

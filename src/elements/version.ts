@@ -32,6 +32,8 @@ function hex(value: bigint | number, width: 8 | 16): string {
     typeof value === 'number' ? value >= 0 && Number.isSafeInteger(value) : value >= 0n && value < limit64;
   if (!fits)
     throw new MillraceError('internal', `A version's position must fit 64 unsigned bits, not ${value}.`);
+  // Of nearly every epoch, and of every index that is not needed.
+  if (value === 0) return width === 8 ? '00000000' : zeros;
   const digits = value.toString(16);
   return zeros.slice(16 - width + digits.length) + digits;
 }

@@ -35,6 +35,8 @@ export interface BatcherOptions<Item, Result> {
 
 /** Whoever waits for the results of some items. */
 interface Caller<Result> {
+  /** What still waits when it aborts goes into no batch. */
+  readonly signal?: AbortSignal | undefined;
   /** @param at place of the item among those of this caller */
   resolve(result: Result, at: number): void;
   reject(error: unknown, at: number): void;
@@ -75,10 +77,13 @@ export class Batcher<Item, Result> {
     return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject }));
   }
 
-  /** One result an item, in their order; rejects with the error of the first that fails. The items need not go together. */
-  submitAll(items: readonly Item[]): Promise<Result[]> {
+  /**
+   * One result an item, in their order; rejects with the error of the first that fails. The items need not go together.
+   * @param signal what still waits when it aborts goes into no batch: it is rejected with the signal's reason
+   */
+  submitAll(items: readonly Item[], signal?: AbortSignal): Promise<Result[]> {
     return new Promise((resolveAll, reject) => {
-      this.#enqueueAll(items, { resolve: gather(items.length, resolveAll), reject });
+      this.#enqueueAll(items, { resolve: gather(items.length, resolveAll), reject, signal });
     });
   }
 
@@ -140,7 +145,12 @@ export class Batcher<Item, Result> {
     // Towards the end of a backlog too, when half are under way: else the last batch runs while others are done.
     const shares = Math.max(concurrency - this.#underWay, Math.ceil(concurrency / 2));
     const share = Math.max(shareFrom, Math.ceil(this.#queue.size / shares));
-    const batch = this.#queue.take({ cost: Math.min(budget, share), items });
+    const taken = this.#queue.take({ cost: Math.min(budget, share), items });
+    const batch = taken.filter(({ at, caller: { signal, reject } }) => {
+      if (signal?.aborted === true) reject(signal.reason, at);
+      return signal?.aborted !== true;
+    });
+    if (batch.length === 0) return;
     this.#underWay += 1;
     void this.#runOrSplit(batch, budget).finally(() => {
       this.#underWay -= 1;

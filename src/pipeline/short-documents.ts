@@ -121,7 +121,8 @@ class Together {
     const made: { readonly looked: Looked; readonly write: StoreWrite; readonly embedded: number }[] = [];
     const trace: Trace = { stage: 'chunk', route };
     const options = { route, context: this.#context, trace };
-    for (const [at, looked] of wanted.entries()) {
+    for (let at = 0; at < wanted.length; at += 1) {
+      const looked = wanted[at]!;
       const { document, content } = looked;
       try {
         const { chunks, spaces, embedded } = nameEmbedded(document, found[at]!, options);

@@ -1,6 +1,6 @@
 import { createDocument, type SourceElement } from '../../../src/elements/document.js';
 import { setField } from '../../../src/elements/json-fields.js';
-import { cleanText } from '../../../src/elements/text.js';
+import { storable } from '../../../src/elements/text.js';
 import type { Json } from '../../../src/elements/metadata.js';
 import type { Version } from '../../../src/elements/version.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
@@ -15,7 +15,7 @@ export function idOf({ table, id }: RowPlan, values: Values): string {
     id.length === 1
       ? values[id[0]!]!
       : id.map((at) => values[at]!.replace(/[%/]/g, (sign) => (sign === '%' ? '%25' : '%2F'))).join('/');
-  return cleanText(table.mapping.prefix + own).text;
+  return storable(table.mapping.prefix + own);
 }
 
 /** Key of a row, in the order of its index. */
