@@ -2,6 +2,7 @@ import type { Generations } from '../../contracts/generations.js';
 import type { KeptTexts } from '../../contracts/kept-texts.js';
 import type { Store, StoreLayout } from '../../contracts/store.js';
 import type { Json } from '../../elements/metadata.js';
+import { ChunkIds } from '../../elements/ids.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { retry } from '../../flow/retry.js';
 import type { Stop } from '../../flow/stop.js';
@@ -103,7 +104,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
           maxTokens: ({ name }) => plans.get(name)!.maxTokens,
         })
       : givenWorks(generations.view(from).sink, texts, {
-          ...{ pipeline: spec.name, chain: wired.chain, caps: wired.limits, sink, signal },
+          ...{ chunkIds: new ChunkIds(spec.name), chain: wired.chain, caps: wired.limits, sink, signal },
         });
   const by = texts === undefined ? 'contents' : 'versions';
   let collected = !fromSource;
