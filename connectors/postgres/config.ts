@@ -7,6 +7,13 @@ const index = z
   )
   .default('auto');
 
+const keepText = z
+  .boolean()
+  .optional()
+  .describe(
+    'Keeps what the source gave of each document, text and metadata, beside the ledger: a change of the chunker or of the enrichment is then filled from there. Takes about as much room as the texts do; texts over 2 KB are compressed. `false` removes it again. Default: as the store was last told, at first not.',
+  );
+
 const vectors = z
   .enum(['vector', 'halfvec'])
   .describe(
@@ -23,6 +30,7 @@ export const pgliteConfig = z
       .describe('Folder of the database, made when missing; relative to the configuration file.')
       .default('.millrace/store'),
     index,
+    keepText,
     vectors,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
@@ -40,6 +48,7 @@ export const postgresConfig = z
       .describe('Schema that holds the tables; made when missing. Pipelines may share it.')
       .default('millrace'),
     index,
+    keepText,
     vectors,
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z

@@ -2,6 +2,7 @@ import type { DocumentWrite } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
 import type { SqlStatement, SqlStep } from './connection.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
+import { broughtValues, keepParts, type BroughtTexts } from './kept-texts-sql.js';
 import type { TableNames } from './names.js';
 import type { Stage } from './stage.js';
 
@@ -23,6 +24,7 @@ export const planByKey: SqlStatement = {
  * so that it can be locked; all rows locked in the order of their ids; then, seeing what earlier writers committed, the
  * verdict and all that follows from it in one statement. Its rows are the FenceRows. The steps end early, undone, unless
  * the generation may be written.
+ * @param brought what sources gave, where it is kept
  */
 export function fenceSteps(
   names: TableNames,
@@ -30,6 +32,7 @@ export function fenceSteps(
   spaces: readonly SpaceLayout[],
   stage: Stage,
   writes: readonly DocumentWrite[],
+  brought?: BroughtTexts,
 ): readonly SqlStep[] {
   const ids = writes.map(({ documentId }) => documentId);
   const sources = writes.map(({ source }) => source);
@@ -66,6 +69,7 @@ export function fenceSteps(
         // A pipeline with one space has all its chunks there.
         ...(spaces.length === 1 ? [] : spaces.map(({ name }) => writes.map((write) => isIn(write, name)))),
         ...(target.role === 'active' ? [pipeline] : []),
+        ...(brought === undefined ? [] : broughtValues(brought)),
       ],
     },
   ];
@@ -85,7 +89,11 @@ function isIn(write: DocumentWrite, space: string): boolean {
  * Rows that would not change are left alone: a rewritten row costs an entry in every index. New rows need no ON
  * CONFLICT, which writes each row twice: nobody else adds chunks of a document whose ledger row is locked.
  */
-function applySql(names: TableNames, { role }: WriteTarget, { table, columns, more }: Stage): string {
+function applySql(
+  names: TableNames,
+  { role, keeping }: WriteTarget,
+  { table, columns, more }: Stage,
+): string {
   const fields = [...chunkFields, ...more];
   const list = (prefix: string) => fields.map((field) => `${prefix}.${field}`).join(', ');
   const several = columns.length > 1;
@@ -99,6 +107,7 @@ function applySql(names: TableNames, { role }: WriteTarget, { table, columns, mo
   const has = columns.map((_, at) => `has_${at}`);
   const pipeline = `$${10 + flags.length}::text`;
   const head = `(select followers from ${names.layout} where pipeline = ${pipeline}) as head`;
+  const keep = keeping ? keepParts(names, pipeline, 11 + flags.length) : undefined;
   const told = markSql(names, pipeline, head, '(select document_id from decided where done)');
   return `
 with w as materialized (
@@ -106,7 +115,7 @@ with w as materialized (
     .map((_, at) => `, $${10 + at}::bool[]`)
     .join('')})
     as w (${['write, kind, document_id, source, version, content_hash, chain_digest, chunk_count', ...flags].join(', ')})
-), held as materialized (
+)${keep?.brought ?? ''}, held as materialized (
   select w.write, k.* from w, lateral (
     select ctid as place, id, ${columns.map((column, at) => `${column} is not null as ${has[at]}`).join(', ')}
     from ${names.chunks} where pipeline = $1 and document_id = w.document_id offset 0) k
@@ -132,6 +141,7 @@ with w as materialized (
     when not newer and not (kind = 'store' and coalesce(same_version, false) and not same_content) then 'stale'
     when kind = 'touch' and not (old_state = 'stored' and same_content) then 'moved'
     when write in (select write from lacking) then 'moved'
+    ${keep?.moved ?? ''}
     else 'done' end as verdict
   from compared c
 ), decided as materialized (
@@ -169,7 +179,7 @@ with w as materialized (
 ), unused as (
   delete from ${names.ledger} l using decided d
   where not d.done and d.old_state = 'absent' and d.failed is null and l.ctid = d.place
-)${role === 'active' ? `, told as (${told})` : ''}
+)${keep?.done ?? ''}${role === 'active' ? `, told as (${told})` : ''}
 select write, verdict, owner, done and kind <> 'fail' and coalesce(failed <= version, false) as cleared
 from decided`;
 }

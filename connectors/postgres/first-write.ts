@@ -1,6 +1,7 @@
 import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
 import type { SqlStep } from './connection.js';
 import { chunkColumns, encodeChunks, textFields, type RowShape } from './encode.js';
+import { broughtTexts, keepNewSql } from './kept-texts-sql.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
 import type { Stage } from './stage.js';
@@ -73,7 +74,9 @@ export function firstWriteSteps(
     ],
     rows: 1,
   };
-  if (documents.length === 0) return [ledger];
+  const brought = target.keeping ? broughtTexts(writes, new Map()) : undefined;
+  const kept = brought === undefined ? [] : [keepNewSql(names, pipeline, writes, brought)];
+  if (documents.length === 0) return [ledger, ...kept];
   const copy = `${names.chunks} (pipeline, document_id, ${[chunkColumns, ...columns, ...more].join(', ')})`;
-  return [ledger, { copy, data: encodeChunks(documents, shape) }];
+  return [ledger, ...kept, { copy, data: encodeChunks(documents, shape) }];
 }

@@ -156,11 +156,11 @@ export function reconcileSql(
   pipeline: string,
   generation: number,
   key: string,
+  by: 'contents' | 'versions',
 ): SqlStatement {
+  const contents = by === 'contents' ? ['content_hash', 'chunk_count'] : [];
   const facts = (of: string) =>
-    ['version', 'state', 'content_hash', 'chunk_count', 'failed_version']
-      .map((name) => `${of}.${name}`)
-      .join(', ');
+    ['version', 'state', ...contents, 'failed_version'].map((name) => `${of}.${name}`).join(', ');
   return {
     text: `with noted as (
              insert into ${names.behind} (pipeline, generation, document_id)

@@ -13,6 +13,7 @@ import { countDocuments } from './count.js';
 import { planByKey } from './fence-sql.js';
 import { generationKey } from './generation-key.js';
 import * as sql from './generations-sql.js';
+import { endMeanwhileSql } from './kept-texts-sql.js';
 import { orderedSpaces, readLayout, type FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { createSqlSearch } from './sql-search.js';
@@ -67,6 +68,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
         removed = rows[0]!['rows'] as number;
       }
     await transact(sql.forgetSql(names, pipeline, number, key), signal);
+    await transact(endMeanwhileSql(names, pipeline), signal);
   }
 
   return {
@@ -143,9 +145,9 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     settle: async (number, documents, signal) => {
       await transact([sql.settleSql(names, pipeline, number, documents)], signal);
     },
-    reconcile: async (number, signal) => {
+    reconcile: async (number, signal, by = 'contents') => {
       // In a transaction, which is never sent twice: a second time would find nothing left to note.
-      const { rows } = await transact([sql.reconcileSql(names, pipeline, number, keyOf(number))], signal);
+      const { rows } = await transact([sql.reconcileSql(names, pipeline, number, keyOf(number), by)], signal);
       return rows[0]!['differing'] as number;
     },
     pause: async (ms, signal) => {

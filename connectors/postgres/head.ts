@@ -9,6 +9,8 @@ export interface WriteTarget {
   readonly key: string;
   /** `active`: as the one that is read, whose followers are told; `follower`: as one that is being filled beside it. */
   readonly role: 'active' | 'follower';
+  /** The write brings what sources gave, so it may be made where that is kept. */
+  readonly keeping: boolean;
 }
 
 /**
@@ -18,13 +20,13 @@ export interface WriteTarget {
  */
 export function lockHeadSql(
   names: TableNames,
-  { role }: WriteTarget,
+  { role, keeping }: WriteTarget,
   pipeline: string,
   generation: string,
 ): string {
   const may =
     role === 'active'
-      ? `active = ${generation}::int and (paused_until is null or paused_until < clock_timestamp())`
+      ? `active = ${generation}::int and (paused_until is null or paused_until < clock_timestamp())${keeping ? '' : " and keeps = 'no'"}`
       : `${generation}::int = any(followers)`;
   return `select followers from ${names.layout} where pipeline = ${pipeline} and ${may} for share`;
 }
@@ -41,15 +43,16 @@ export function markSql(names: TableNames, pipeline: string, head: string, docum
       set mark = nextval(${quoteText(names.marks)}), claimed_until = '-infinity'`;
 }
 
-/** Why a generation may not be written: others are being waited for, or it is not what it was. */
+/** Why a generation may not be written: others are waited for, given texts are wanted, or it is not what it was. */
 export async function whyNotWritable(
   connection: SqlConnection,
   names: TableNames,
-  { pipeline, generation, role }: WriteTarget,
+  { pipeline, generation, role, keeping }: WriteTarget,
   signal?: AbortSignal,
-): Promise<'paused' | { readonly active: number | undefined }> {
-  const text = `select active from ${names.layout} where pipeline = $1`;
+): Promise<'paused' | 'keeps' | { readonly active: number | undefined }> {
+  const text = `select active, keeps <> 'no' as keeps from ${names.layout} where pipeline = $1`;
   const [row] = await connection.query({ text, values: [pipeline] }, signal);
   const active = row?.['active'] as number | undefined;
-  return role === 'active' && active === generation ? 'paused' : { active };
+  if (role !== 'active' || active !== generation) return { active };
+  return row!['keeps'] === true && !keeping ? 'keeps' : 'paused';
 }

@@ -5,6 +5,8 @@ export interface TableNames {
   readonly ledger: string;
   readonly chunks: string;
   readonly artifacts: string;
+  /** What sources gave, where it is kept. */
+  readonly texts: string;
   /** What each generation has yet to take over. */
   readonly behind: string;
   /** The sequence that marks changes. */
@@ -19,6 +21,7 @@ export function tableNames(schema: string): TableNames {
     ledger: `${quoted}.ledger`,
     chunks: `${quoted}.chunks`,
     artifacts: `${quoted}.artifacts`,
+    texts: `${quoted}.texts`,
     behind: `${quoted}.behind`,
     marks: `${quoted}.marks`,
   };

@@ -11,6 +11,13 @@ const autoIndex = 200_000;
 export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) =>
   createSqlStore(
     openPgliteConnection(resolve(context.baseFolder, config.path), context),
-    { schema: 'millrace', index: config.index, vectors: config.vectors, autoIndex, shared: false },
+    {
+      schema: 'millrace',
+      index: config.index,
+      vectors: config.vectors,
+      keepText: config.keepText,
+      autoIndex,
+      shared: false,
+    },
     context,
   );

@@ -10,6 +10,13 @@ const autoIndex = 50_000;
 export const createPostgresStore: StoreFactory<PostgresConfig> = async (config, context) =>
   createSqlStore(
     openPgConnection(config, context),
-    { schema: config.schema, index: config.index, vectors: config.vectors, autoIndex, shared: true },
+    {
+      schema: config.schema,
+      index: config.index,
+      vectors: config.vectors,
+      keepText: config.keepText,
+      autoIndex,
+      shared: true,
+    },
     context,
   );

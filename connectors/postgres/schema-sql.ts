@@ -1,8 +1,9 @@
 import type { SqlStatement } from './connection.js';
+import { keptTextsStatements } from './kept-texts-sql.js';
 import { quoteText, type TableNames } from './names.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 4;
+export const layoutVersion = 5;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;
@@ -53,6 +54,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        spaces json
      )`,
     ...generationStatements(names),
+    ...keptTextsStatements(names),
     `create table if not exists ${names.ledger} (
        pipeline text collate "C" not null,
        document_id text collate "C" not null,

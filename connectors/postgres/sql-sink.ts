@@ -22,6 +22,8 @@ export interface SqlSinkParts {
 /** The ledger and the chunks of a generation, as a sink. */
 export function createSqlSink({ connection, names, pipeline, role, clock, locate }: SqlSinkParts): Sink {
   const first = new FirstWrites();
+  /** Whether writers keep what they are given: learnt from the head of the pipeline, which refuses writes without. */
+  const kept = { texts: false };
 
   async function key(signal?: AbortSignal): Promise<string | undefined> {
     const found = await locate(signal);
@@ -50,7 +52,7 @@ export function createSqlSink({ connection, names, pipeline, role, clock, locate
       if (found === undefined || found.spaces.length === 0) throw notPrepared(pipeline);
       const { generation, key, spaces } = found;
       const target = { pipeline, generation, key, role };
-      return writeDocuments({ connection, names, target, clock, first }, spaces, writes, signal);
+      return writeDocuments({ connection, names, target, clock, first, kept }, spaces, writes, signal);
     },
     countUnnamed: async (scope) => {
       const of = await key();

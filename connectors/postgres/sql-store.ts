@@ -5,6 +5,8 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
 import { createSqlGenerations } from './generations.js';
+import { sqlKeptTexts } from './kept-texts.js';
+import { setKeepingSql } from './kept-texts-sql.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
 import { createSqlSearch } from './sql-search.js';
@@ -17,6 +19,8 @@ import { checkIndexRule, indexable, type IndexRule } from './vector-index.js';
 export interface SqlStoreOptions {
   readonly schema: string;
   readonly index: 'auto' | IndexRule;
+  /** What sources give is kept, or no longer; undefined: as the store was told. */
+  readonly keepText: boolean | undefined;
   /** How a new filling keeps its vectors. */
   readonly vectors: VectorType;
   /** Number of chunks that `auto` stands for. */
@@ -30,7 +34,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, vectors, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, keepText, autoIndex, shared }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -60,6 +64,7 @@ export function createSqlStore(
     search: createSqlSearch({ ...parts, locate: active }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
+    texts: sqlKeptTexts(connection, names, pipeline),
     generations: createSqlGenerations({
       ...parts,
       tune,
@@ -71,6 +76,8 @@ export function createSqlStore(
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
+      if (keepText !== undefined)
+        await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
       prepared = await readLayout(connection, names, pipeline, generation);
       const kept = prepared?.spaces[0]?.type;
       if (kept !== undefined && kept !== vectors)

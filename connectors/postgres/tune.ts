@@ -26,7 +26,11 @@ export async function tuneStore(
   { index, vacuum, ...building }: TuneOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (vacuum) await connection.query({ text: `vacuum (analyze) ${names.ledger}, ${names.chunks}` }, signal);
+  if (vacuum)
+    await connection.query(
+      { text: `vacuum (analyze) ${names.ledger}, ${names.chunks}, ${names.texts}` },
+      signal,
+    );
   if (index === 'off') return;
   for (const space of spaces)
     if (!space.indexed && indexable(space.width))

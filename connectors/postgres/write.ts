@@ -5,9 +5,10 @@ import type { DocumentWrite, StoreWrite, WriteResult } from '../../src/contracts
 import { firstWriteSteps, type FirstWrites } from './first-write.js';
 import type { SqlConnection } from './connection.js';
 import { encodeChunks, numberField } from './encode.js';
-import { fenceSteps, type FenceRow } from './fence-sql.js';
+import { fenceSteps, planByKey, type FenceRow } from './fence-sql.js';
 import { halfFault } from './half-floats.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
+import { broughtTexts, heldTextsSql } from './kept-texts-sql.js';
 import type { FoundSpace } from './layout.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
@@ -16,9 +17,11 @@ import { vectorsFault } from '../../src/elements/vectors-fault.js';
 export interface Writer {
   readonly connection: SqlConnection;
   readonly names: TableNames;
-  readonly target: WriteTarget;
+  readonly target: Omit<WriteTarget, 'keeping'>;
   readonly clock: Clock;
   readonly first: FirstWrites;
+  /** Whether given texts are to be kept, as far as is known: set when a write without them was refused. */
+  readonly kept: { texts: boolean };
 }
 
 /** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
@@ -70,7 +73,7 @@ export async function writeDocuments(
 
 /** @returns undefined when the generation may not be written now */
 async function writeTogether(
-  { connection, names, target, first }: Writer,
+  { connection, names, target: place, first, kept }: Writer,
   spaces: readonly FoundSpace[],
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
@@ -78,6 +81,7 @@ async function writeTogether(
   const vectors = spaces[0]!.type;
   const shape = { spaces: spaces.map(({ name }) => name), vectors, terms: writes.some(hasTerms) };
   const stage = stageFor(spaces.length, vectors, shape.terms);
+  const target = { ...place, keeping: kept.texts && place.role === 'active' };
   if (first.try(writes)) {
     const steps = firstWriteSteps(names, target, shape, stage, writes);
     const worked = (await connection.transaction(steps, signal)).length === steps.length;
@@ -88,13 +92,31 @@ async function writeTogether(
     write.kind === 'store' && write.chunks.length > 0 ? [{ ...write, lead: numberField(index) }] : [],
   );
   const copy = staged.length === 0 ? [] : [{ copy: stage.target, data: encodeChunks(staged, shape) }];
-  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes)];
+  const brought = target.keeping
+    ? broughtTexts(writes, await heldTexts(connection, names, target, writes, signal))
+    : undefined;
+  const steps = [stage.make, ...copy, ...fenceSteps(names, target, spaces, stage, writes, brought)];
   const done = await connection.transaction(steps, signal);
   if (done.length < steps.length) return undefined;
   const rows = done.at(-1) as unknown as FenceRow[];
   const results = new Array<WriteResult>(writes.length);
   for (const row of rows) results[row.write] = resultOf(row, writes[row.write]!);
   return results;
+}
+
+/** Hashes of what is kept of the documents that are touched: what the store has need not be sent again. */
+async function heldTexts(
+  connection: SqlConnection,
+  names: TableNames,
+  { pipeline }: WriteTarget,
+  writes: readonly DocumentWrite[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = writes.filter(({ kind }) => kind === 'touch').map(({ documentId }) => documentId);
+  if (ids.length === 0) return new Map();
+  const steps = [planByKey, heldTextsSql(names, pipeline, ids)];
+  const rows = (await connection.transaction(steps, signal)).at(-1)!;
+  return new Map(rows.map((row) => [row['document_id'] as string, row['hash'] as string]));
 }
 
 /** Those of a pipeline all have them, or none. */
@@ -157,20 +179,21 @@ function refused({ documentId }: DocumentWrite, fault: string): WriteResult {
 
 /** Waits while writers are paused. @throws MillraceError `generation_moved` when another generation is the one to write */
 async function whenWritable<T>(
-  { connection, names, target, clock }: Writer,
+  { connection, names, target, clock, kept }: Writer,
   signal: AbortSignal | undefined,
   work: () => Promise<T | undefined>,
 ): Promise<T> {
   for (;;) {
     const result = await work();
     if (result !== undefined) return result;
-    const why = await whyNotWritable(connection, names, target, signal);
-    if (why !== 'paused') throw moved(target, why.active);
-    await clock.sleep(pauseMs, signal);
+    const why = await whyNotWritable(connection, names, { ...target, keeping: kept.texts }, signal);
+    if (typeof why === 'object') throw moved(target, why.active);
+    if (why === 'keeps') kept.texts = true;
+    else await clock.sleep(pauseMs, signal);
   }
 }
 
-function moved({ pipeline, generation, role }: WriteTarget, active: number | undefined): MillraceError {
+function moved({ pipeline, generation, role }: Writer['target'], active: number | undefined): MillraceError {
   return new MillraceError(
     'generation_moved',
     role === 'active'

@@ -21,6 +21,7 @@ import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
 import { measureLag } from './lag.js';
+import { readHistory } from './read-history.js';
 import { mayPass, refused } from './refusal.js';
 import { claim, takeOver, type TakeoverOptions } from './takeover.js';
 
@@ -42,6 +43,7 @@ export const openRedisSource: SourceFactory<RedisSourceConfig> = async (given, c
     name,
     endless: true,
     probe: async () => describeStream(config),
+    history: (source) => readHistory(config, source),
     deliveries: (source) => new Reading(config, context, source).deliveries(),
   } satisfies Source;
 };

@@ -15,6 +15,7 @@ import { listenForStop } from './signals.js';
 
 export interface FillFlags {
   readonly rate?: number;
+  readonly fromSource?: boolean;
 }
 
 export interface SwitchFlags extends FillFlags {
@@ -33,7 +34,7 @@ export const generationsListCommand: Command<[configPath: string]> = async (cont
   return exitCode.ok;
 };
 
-/** `millrace generations start`: fills a generation for the model that the configuration names. */
+/** `millrace generations start`: fills a generation for the chain of the configuration. */
 export const generationsStartCommand: Command<[configPath: string, flags: FillFlags]> = (
   context,
   configPath,
@@ -55,7 +56,7 @@ export const generationsStartCommand: Command<[configPath: string, flags: FillFl
     return refused.size > 0 ? exitCode.fault : exitCode.ok;
   });
 
-/** `millrace generations switch`, and `rollback`: makes the generation of the configured model the active one. */
+/** `millrace generations switch`, and `rollback`: makes the generation of the configured chain the active one. */
 export const generationsSwitchCommand: Command<[configPath: string, flags: SwitchFlags]> = (
   context,
   configPath,
@@ -105,7 +106,7 @@ async function switchTo(
 async function work(
   context: CommandContext,
   configPath: string,
-  { rate }: FillFlags,
+  { rate, fromSource }: FillFlags,
   open: typeof withReindex,
   done: (reindex: Reindex, leastOverlap: number) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -120,6 +121,7 @@ async function work(
     signal: stop.drain,
     abort: stop.abort,
     onEvent: (event: RunEvent) => progress.see(event),
+    fromSource,
     ...(rate !== undefined && { rate }),
   };
   try {

@@ -146,17 +146,24 @@ export function createProgram(
     .description('fillings of the store by different models, one of which is read');
   const filling = (command: Program) =>
     command.option('--rate <documents>', 'documents a second at most', positive);
+  const remaking = (command: Program) =>
+    filling(command).option(
+      '--from-source',
+      'for another chunker or enrichment, where the sink does not keep texts: read them from the source',
+    );
   add(generations, 'list <config>', 'one line a generation').action((config: string) =>
     call(commands.generationsList(context, config)),
   );
-  filling(
+  remaking(
     add(
       generations,
       'start <config>',
-      'fill a generation for the configured model, beside the one that is read',
+      'fill a generation for the configured chain, beside the one that is read',
     ),
   ).action((config: string, flags: FillFlags) => call(commands.generationsStart(context, config, flags)));
-  filling(add(generations, 'switch <config>', 'fill what is left, compare, and make it the one that is read'))
+  remaking(
+    add(generations, 'switch <config>', 'fill what is left, compare, and make it the one that is read'),
+  )
     .option('--overlap <share>', 'neighbours that both must have in common, 0 to 1', share)
     .action((config: string, flags: SwitchFlags) => call(commands.generationsSwitch(context, config, flags)));
   filling(add(generations, 'rollback <config>', 'switch back to the generation that was read before')).action(

@@ -92,7 +92,7 @@ export function enrichSchema(connectors: Connectors) {
       refreshEvery: duration
         .optional()
         .describe(
-          'While a run goes on: how often unchanged documents are enriched anew, for sources that can be read again (files, Postgres). A run over files begins with all of them anyway. Rows may still come from the cache.',
+          'While a run goes on: how often unchanged documents are enriched anew, for sources that can be read again (files, Postgres), or from what the sink keeps (`keepText`). A run over files begins with all of them anyway. Rows may still come from the cache.',
         ),
       ...lookups,
       ...lookupOptions,

@@ -84,8 +84,11 @@ export interface Generations {
   read(documentIds: readonly string[], signal?: AbortSignal): Promise<readonly StoredDocument[]>;
   /** The claimed changes are taken over; what was changed since stays behind. */
   settle(number: number, documents: readonly BehindDocument[], signal?: AbortSignal): Promise<void>;
-  /** Notes every document in which the two ledgers differ. @returns how many */
-  reconcile(number: number, signal?: AbortSignal): Promise<number>;
+  /**
+   * Notes every document in which the two ledgers differ. @param by `versions` for a generation whose chunks or enriched
+   * texts are others; default: `contents` too. @returns how many
+   */
+  reconcile(number: number, signal?: AbortSignal, by?: 'contents' | 'versions'): Promise<number>;
   /** Writers wait from when this resolves, at most `ms`, so that a filling can catch up with them. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   resume(): Promise<void>;

@@ -48,6 +48,9 @@ export interface SourceLag {
 /** What a comparison of source and store gives a source. */
 export type AuditContext = Pick<SourceContext, 'signal' | 'maxItemBytes'>;
 
+/** What a reading of a whole log gives a source. */
+export type HistoryContext = AuditContext & Pick<SourceContext, 'state'>;
+
 /** A small value of a source's own, kept beside the documents that came of it. */
 export interface SourceState {
   read(): Promise<Json | undefined>;
@@ -71,6 +74,11 @@ export interface Source {
    * read as a run would read it, and a stream that is trimmed has no whole to compare with.
    */
   readonly audit?: (context: AuditContext) => AsyncIterable<SourceElement>;
+  /**
+   * All that the source was ever given, in order and under its versions, leaving no mark: for a log that keeps it.
+   * @throws MillraceError `source_gap` where some of it is gone, or nobody can tell
+   */
+  readonly history?: (context: HistoryContext) => AsyncIterable<SourceElement>;
   /**
    * Called once. Pulled only while there is room for more, so a source never buffers beyond one delivery. A throw stops
    * the run and settles nothing more. Resources are released when the iterator is returned.

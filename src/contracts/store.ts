@@ -2,6 +2,7 @@ import type { Artifacts } from './artifacts.js';
 import type { ChunkSearch } from './chunk-search.js';
 import type { ConnectorContext } from './context.js';
 import type { Generations } from './generations.js';
+import type { KeptTexts } from './kept-texts.js';
 import type { Sink } from './sink.js';
 
 /** A place that holds chunks, vectors, the ledger and the artifacts of a pipeline together. */
@@ -18,6 +19,8 @@ export interface Store {
   readonly memory: Artifacts;
   /** Absent where the store has only one. */
   readonly generations?: Generations;
+  /** Absent where the store cannot keep them. */
+  readonly texts?: KeptTexts;
   /**
    * Makes the tables, or checks those that are there; all or nothing, and safe when several processes do it at once.
    * Called once before the first write; readers need not call it.

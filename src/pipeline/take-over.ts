@@ -1,5 +1,5 @@
 import type { StoredDocument } from '../contracts/generations.js';
-import type { StoreWrite } from '../contracts/sink.js';
+import type { LedgerEntry, StoreWrite } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
 import { textHash } from '../elements/hash.js';
 import type { Version } from '../elements/version.js';
@@ -23,29 +23,35 @@ export interface TakeOverContext {
 }
 
 /**
- * Brings a generation to what the active one holds of a document: its chunks with vectors by the new models, its
- * tombstone, its failed version. The versions are the same, so the fence drops whatever comes late.
+ * Brings a generation to what the active one holds of a document: its chunks, its tombstone, its failed version. The
+ * versions are the same, so the fence drops whatever comes late.
+ * @param make brings in the chunks of a stored document, at this version
  * @returns how many texts went through a model
- * @throws MillraceError `item_too_large` when a stored chunk is longer than a new model reads; `transform_failed` when its
- * embedded text was not kept
  */
-export async function takeOver(document: StoredDocument, context: TakeOverContext): Promise<number> {
-  const { entry } = document;
+export async function takeOver(
+  entry: LedgerEntry,
+  sink: BatchedSink,
+  make: (version: Version) => Promise<number>,
+): Promise<number> {
   const { documentId, source, version, failedVersion } = entry;
   let embedded = 0;
-  if (version !== undefined && entry.state === 'stored')
-    embedded = await takeOverChunks(document, version, context);
+  if (version !== undefined && entry.state === 'stored') embedded = await make(version);
   if (version !== undefined && entry.state === 'deleted')
-    await context.sink.write({ kind: 'delete', documentId, source, version });
+    await sink.write({ kind: 'delete', documentId, source, version });
   if (failedVersion !== undefined)
-    await context.sink.write({ kind: 'fail', documentId, source, version: failedVersion });
+    await sink.write({ kind: 'fail', documentId, source, version: failedVersion });
   return embedded;
 }
 
 /** How often a document is looked at again because another filling wrote it meanwhile. */
 const maxLooks = 10;
 
-async function takeOverChunks(
+/**
+ * The stored chunks with vectors by the new models. @returns how many texts went through a model
+ * @throws MillraceError `item_too_large` when a stored chunk is longer than a new model reads; `transform_failed` when its
+ * embedded text was not kept
+ */
+export async function takeOverChunks(
   { entry, chunks }: StoredDocument,
   version: Version,
   { chain, sink, signal, ...lengths }: TakeOverContext,

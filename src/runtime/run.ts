@@ -19,7 +19,7 @@ import { checkTerms } from './check-terms.js';
 import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openStatus, type Status } from './open-status.js';
-import { rereadEvery } from './reread-every.js';
+import { rereading } from './reread-every.js';
 import { runLoop } from './run-loop.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
@@ -84,9 +84,8 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     checkTerms(spec, store);
     const failed = await openFailedStore(spec, context);
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
-    const source = options.source ?? (await openSource(spec, context));
-    const rereadEveryMs = options.source === undefined ? rereadEvery(spec, source) : undefined;
-    const watch = options.watch ?? source.endless ?? false;
+    const given = options.source ?? (await openSource(spec, context));
+    const watch = options.watch ?? given.endless ?? false;
     const opened = await openChain(spec, context, stop);
     const { artifact, spaces, models } = opened;
     const wired = wireChain(spec, opened, context, stop);
@@ -97,6 +96,10 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       await agreeOnChain(store.artifacts, artifact, () => store.count());
     });
 
+    const { source, everyMs: rereadEveryMs } =
+      options.source === undefined
+        ? await rereading(spec, given, store, { clock, report })
+        : { source: given, everyMs: undefined };
     releasers.push(await startRefresh({ spec, models, context, stop, onControl: options.onControl }));
 
     const underWay = new UnderWay(clock);

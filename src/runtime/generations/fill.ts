@@ -1,15 +1,16 @@
 import type { Clock } from '../../contracts/context.js';
-import type { BehindDocument, Generations, StoredDocument } from '../../contracts/generations.js';
+import type { BehindDocument, Generations } from '../../contracts/generations.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { errorPolicy } from '../../flow/error-policy.js';
 import { retry } from '../../flow/retry.js';
 import type { Report } from '../../observability/events.js';
+import type { Trace } from '../../pipeline/trace.js';
 
 export interface FillOptions {
   readonly generations: Generations;
   readonly number: number;
-  /** Brings the generation to what the active one holds of a document. @returns how many texts were embedded */
-  takeOver(document: StoredDocument): Promise<number>;
+  /** What is to be done of these documents; unknown ones are left out. */
+  works(documentIds: readonly string[]): Promise<readonly FillWork[]>;
   /** Documents a second at most. Default: no limit. */
   readonly rate?: number | undefined;
   readonly clock: Clock;
@@ -17,6 +18,17 @@ export interface FillOptions {
   readonly draining: AbortSignal;
   readonly signal: AbortSignal;
   readonly report: Report;
+}
+
+/** A document that is taken over. */
+export interface FillWork {
+  readonly documentId: string;
+  /** UTF-16 code units of its text. */
+  readonly characters: number;
+  /** Tells how far it came. */
+  readonly trace: Pick<Trace, 'stage'>;
+  /** Brings the generation to what the active one holds of the document. @returns how many texts were embedded */
+  takeOver(): Promise<number>;
 }
 
 export interface FillSummary {
@@ -39,7 +51,7 @@ const fewDocuments = 200;
 
 /** Takes over what a generation is behind in and nobody else has claimed, until writers change no more than it can follow. */
 export async function fillGeneration(options: FillOptions): Promise<FillSummary> {
-  const { generations, number, takeOver, rate, clock, draining, signal, report } = options;
+  const { generations, number, works, rate, clock, draining, signal, report } = options;
   const patiently = <T>(call: () => Promise<T>) =>
     retry(call, {
       clock,
@@ -72,13 +84,11 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
     return [];
   }
 
-  async function one(document: StoredDocument): Promise<string | undefined> {
-    const { documentId } = document.entry;
+  async function one({ documentId, characters, trace, takeOver }: FillWork): Promise<string | undefined> {
     try {
-      const made = await takeOver(document);
+      const made = await takeOver();
       embedded += made;
       documents += 1;
-      const characters = document.chunks.reduce((sum, { text }) => sum + text.length, 0);
       report({ type: 'settled', documentId, outcome: 'stored', embedded: made, characters });
       return undefined;
     } catch (thrown) {
@@ -87,7 +97,7 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
       const policy = errorPolicy[error.code];
       if (policy.action === 'stop') throw error;
       refused.set(documentId, error);
-      report({ type: 'failed', documentId, stage: 'embed', error });
+      report({ type: 'failed', documentId, stage: trace.stage, error });
       return documentId;
     }
   }
@@ -99,7 +109,7 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
       for (const { documentId } of claimed) underWay.add(documentId);
       for (const group of groupsOf(claimed)) {
         const ids = group.map(({ documentId }) => documentId);
-        const found = await patiently(() => generations.read(ids, signal));
+        const found = await patiently(() => works(ids));
         const results = await Promise.allSettled(found.map(one));
         for (const result of results) if (result.status === 'rejected') throw result.reason;
         const done = group.filter(({ documentId }) => !refused.has(documentId));

@@ -1,4 +1,5 @@
 import type { Generations } from '../../contracts/generations.js';
+import type { KeptTexts } from '../../contracts/kept-texts.js';
 import type { Store } from '../../contracts/store.js';
 import type { Json } from '../../elements/metadata.js';
 import { MillraceError } from '../../errors/millrace-error.js';
@@ -9,11 +10,14 @@ import { createBatchedSink } from '../../pipeline/batched-sink.js';
 import { changedTexts, sameTokens } from '../../pipeline/chain-change.js';
 import { createPatientSink } from '../../pipeline/patient-sink.js';
 import type { PipelineSpec } from '../../pipeline/spec.js';
-import { takeOver } from '../../pipeline/take-over.js';
 import type { OpenedChain, WiredChain } from '../open-chain.js';
-import type { OpenContext } from '../open-parts.js';
+import { openSource, type OpenContext } from '../open-parts.js';
+import { sourceState } from '../source-state.js';
+import { collectTexts } from './collect-texts.js';
 import { fillGeneration, type FillSummary } from './fill.js';
+import { chunkWorks, givenWorks } from './fill-works.js';
 import { activeChain, findGeneration } from './find.js';
+import { givenTexts } from './given-texts.js';
 import { overlapOf, type Overlap } from './overlap.js';
 
 export interface ReindexOptions {
@@ -26,6 +30,8 @@ export interface ReindexOptions {
   readonly stop: Stop;
   /** Documents a second at most. */
   readonly rate?: number | undefined;
+  /** Where the new chain makes other texts and what the source gave is not kept: the source is read for it. */
+  readonly fromSource?: boolean | undefined;
 }
 
 /** What a filling will cost. */
@@ -58,10 +64,11 @@ const claimedByOthersMs = 500;
 
 /**
  * Finds the generation of this chain, or makes it. @throws MillraceError `store_layout` when nothing was stored yet;
- * `artifact_mismatch` when the new chain makes other texts than those that are stored
+ * `artifact_mismatch` when the new chain makes other texts than those that are stored, and what they were made of is not
+ * kept
  */
 export async function openReindex(options: ReindexOptions): Promise<Reindex> {
-  const { spec, store, generations, opened, wired, context, stop, rate } = options;
+  const { spec, store, generations, opened, wired, context, stop, rate, fromSource = false } = options;
   const { clock, report } = context;
   const signal = stop.aborting;
   const { artifact, spaces, plan } = opened;
@@ -76,16 +83,13 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
     );
   const from = active.number;
   const changed = changedTexts(active.chain, artifact);
-  if (changed.length > 0)
-    throw new MillraceError(
-      'artifact_mismatch',
-      `The new chain makes other texts than those that are stored:\n${changed.map((line) => `  ${line}`).join('\n')}`,
-      { hint: 'A generation is filled from stored texts: set these back, or fill another store.' },
-    );
+  const found = await findGeneration(generations, artifact);
+  const texts =
+    changed.length === 0 || found === from
+      ? undefined
+      : await givenTexts(store, { changed, begun: found !== undefined, fromSource });
   const layout = { spaces, terms: spec.sparse !== undefined };
-  const number =
-    (await findGeneration(generations, artifact)) ??
-    (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
+  const number = found ?? (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
   const view = generations.view(number);
   const listed = await generations.list();
   const { count } = listed.find((one) => one.number === from)!;
@@ -95,8 +99,36 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
   const patient = createPatientSink({ sink: view.sink, clock, signal, report });
   const sink = createBatchedSink({ sink: patient, clock, signal, report });
   const plans = new Map(plan.routes.map((route) => [routeName(route.models), route]));
+  const works =
+    texts === undefined
+      ? chunkWorks(generations, {
+          chain: wired.chain,
+          sink,
+          signal,
+          sameTokens: ({ lanes }) => lanes.every(({ space }) => sameTokens(active.chain, artifact, space)),
+          maxTokens: ({ name }) => plans.get(name)!.maxTokens,
+        })
+      : givenWorks(generations.view(from).sink, texts, {
+          ...{ pipeline: spec.name, chain: wired.chain, caps: wired.limits, sink, signal },
+        });
+  const by = texts === undefined ? 'contents' : 'versions';
+  let collected = !fromSource;
+
+  /** What the source holds of documents that were stored before texts were kept. */
+  async function collect(texts: KeptTexts): Promise<void> {
+    const source = await openSource(spec, context);
+    const { maxItemBytes } = wired.limits;
+    const state = sourceState({
+      ...{ artifacts: store.memory, source: source.name, clock, report },
+      signal: stop.draining,
+    });
+    await collectTexts({ texts, source, state, maxItemBytes, signal: stop.draining });
+    collected = true;
+  }
+
   const fill = async (): Promise<FillSummary> => {
     if (number === from) return { documents: 0, embedded: 0, refused: new Map() };
+    if (texts !== undefined && !collected) await collect(texts);
     return fillGeneration({
       generations,
       number,
@@ -105,14 +137,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       draining: stop.draining,
       signal,
       report,
-      takeOver: (document) =>
-        takeOver(document, {
-          chain: wired.chain,
-          sink,
-          signal,
-          sameTokens: ({ lanes }) => lanes.every(({ space }) => sameTokens(active.chain, artifact, space)),
-          maxTokens: ({ name }) => plans.get(name)!.maxTokens,
-        }),
+      works,
     });
   };
 
@@ -153,7 +178,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       if (number === from) return { asked: 0, share: 1 };
       await follow();
       await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
-      await generations.reconcile(number, signal);
+      await generations.reconcile(number, signal, by);
       await follow();
       const overlap = await overlapOf(generations.view(from), view, signal);
       if (overlap.share < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
@@ -167,7 +192,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
           if (!switched) await generations.resume();
         }
         if (switched) return overlap;
-        await generations.reconcile(number, signal);
+        await generations.reconcile(number, signal, by);
         await follow();
       }
       throw new MillraceError(

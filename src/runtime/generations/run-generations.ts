@@ -21,6 +21,8 @@ export interface GenerationsOptions {
   readonly onEvent?: Report;
   /** Documents a second at most. Default: as the configuration says. */
   readonly rate?: number | undefined;
+  /** Where the new chain makes other texts and what the source gave is not kept: the source is read for it. Default false. */
+  readonly fromSource?: boolean | undefined;
 }
 
 /**
@@ -35,7 +37,16 @@ export function withReindex<T>(
   return withStore(spec, options, async (parts) => {
     const { context, stop } = parts;
     const opened = await openChain(spec, context, stop);
-    return work(await openReindex({ spec, ...parts, opened, wired: wireChain(spec, opened, context, stop) }));
+    const { fromSource } = options;
+    return work(
+      await openReindex({
+        spec,
+        ...parts,
+        fromSource,
+        opened,
+        wired: wireChain(spec, opened, context, stop),
+      }),
+    );
   });
 }
 

@@ -20,9 +20,11 @@ async function backToLayout1(): Promise<void> {
   await client.connect();
   await client.query(`
     alter table millrace.layout drop column spaces, drop column active, drop column followers,
-      drop column generations, drop column paused_until, drop column state, drop column since;
+      drop column generations, drop column paused_until, drop column state, drop column since,
+      drop column keeps;
     alter table millrace.chunks drop column prefix;
     drop table millrace.behind;
+    drop table millrace.texts;
     drop sequence millrace.marks;
     update millrace.layout set version = 1;
     alter table millrace.chunks alter column embedding set not null;

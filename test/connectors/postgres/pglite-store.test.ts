@@ -5,6 +5,7 @@ import type { Store } from '../../../src/contracts/store.js';
 import { pgliteConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
+import { keptTextsSuite } from '../../suites/kept-texts-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { termsSuite } from '../../suites/terms-suite.js';
@@ -32,4 +33,5 @@ const openHarness: OpenHarness = async () => {
 
 storeSuite('PGlite', openHarness);
 generationsSuite('PGlite', openHarness);
+keptTextsSuite('PGlite', openHarness);
 termsSuite('PGlite', openHarness);

@@ -3,6 +3,7 @@ import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import { startPostgres } from '../../support/services/postgres.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
+import { keptTextsSuite } from '../../suites/kept-texts-suite.js';
 import type { OpenHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
 import { termsSuite } from '../../suites/terms-suite.js';
@@ -27,4 +28,5 @@ const openHarness: OpenHarness = async () => {
 
 storeSuite('Postgres', openHarness);
 generationsSuite('Postgres', openHarness);
+keptTextsSuite('Postgres', openHarness);
 termsSuite('Postgres', openHarness);
