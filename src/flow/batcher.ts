@@ -35,6 +35,7 @@ export interface BatcherOptions<Item, Result> {
 
 interface Waiting<Item, Result> extends Sized {
   readonly item: Item;
+  readonly signal: AbortSignal | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -68,8 +69,11 @@ export class Batcher<Item, Result> {
     return new Promise<Result>((resolve, reject) => this.#enqueue(item, resolve, reject));
   }
 
-  /** One result an item, in their order; rejects with the error of the first that fails. The items need not go together. */
-  submitAll(items: readonly Item[]): Promise<Result[]> {
+  /**
+   * One result an item, in their order; rejects with the error of the first that fails. The items need not go together.
+   * @param signal what still waits when it aborts goes into no batch: it is rejected with the signal's reason
+   */
+  submitAll(items: readonly Item[], signal?: AbortSignal): Promise<Result[]> {
     return new Promise<Result[]>((resolve, reject) => {
       const results = new Array<Result>(items.length);
       let missing = items.length;
@@ -83,13 +87,19 @@ export class Batcher<Item, Result> {
             if (missing === 0) resolve(results);
           },
           reject,
+          signal,
         ),
       );
     });
   }
 
-  #enqueue(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void): void {
-    this.#queue.add({ item, size: this.#options.cost(item), resolve, reject });
+  #enqueue(
+    item: Item,
+    resolve: (result: Result) => void,
+    reject: (error: unknown) => void,
+    signal?: AbortSignal,
+  ): void {
+    this.#queue.add({ item, size: this.#options.cost(item), resolve, reject, signal });
     this.#schedule();
   }
 
@@ -134,7 +144,12 @@ export class Batcher<Item, Result> {
     // Towards the end of a backlog too, when half are under way: else the last batch runs while others are done.
     const shares = Math.max(concurrency - this.#underWay, Math.ceil(concurrency / 2));
     const share = Math.max(shareFrom, Math.ceil(this.#queue.size / shares));
-    const batch = this.#queue.take({ cost: Math.min(budget, share), items });
+    const taken = this.#queue.take({ cost: Math.min(budget, share), items });
+    const batch = taken.filter(({ signal, reject }) => {
+      if (signal?.aborted === true) reject(signal.reason);
+      return signal?.aborted !== true;
+    });
+    if (batch.length === 0) return;
     this.#underWay += 1;
     void this.#runOrSplit(batch, budget).finally(() => {
       this.#underWay -= 1;

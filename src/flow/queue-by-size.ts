@@ -3,7 +3,7 @@ import { Fifo } from './fifo.js';
 
 interface Waiting<Item> {
   readonly item: Item;
-  /** Batches taken before it came. */
+  /** Batches taken before it came, in units of `batchesOfAnAge`. */
   readonly age: number;
 }
 
@@ -12,6 +12,8 @@ interface SameSize<Item> {
   readonly waiting: Fifo<Waiting<Item>>;
 }
 
+/** What comes while so many batches are taken counts as equally old, and so is sorted as one. */
+export const batchesOfAnAge = 8;
 /** A batch of less than this part of its limit takes what there is, however much is padding. */
 const littleOf = 8;
 
@@ -47,7 +49,7 @@ export class QueueBySize<Item extends Sized> implements BatchQueue<Item> {
     const at = this.#placeOf(item.size);
     if (this.#sizes[at]?.size !== item.size)
       this.#sizes.splice(at, 0, { size: item.size, waiting: new Fifo() });
-    this.#sizes[at]!.waiting.push({ item, age: this.#taken });
+    this.#sizes[at]!.waiting.push({ item, age: Math.floor(this.#taken / batchesOfAnAge) });
     this.#length += 1;
     this.#size += item.size;
   }

@@ -95,7 +95,8 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
       width: opened.identity.width,
       maxTokens: opened.maxTokens,
       tokenize: (texts) => tokenizer.ids(texts),
-      embed: async (texts, role) => (await embedders[role].embedAll(texts)).map(({ vector }) => vector),
+      embed: async (texts, role, signal) =>
+        (await embedders[role].embedAll(texts, signal)).map(({ vector }) => vector),
     };
   }
 }

@@ -26,8 +26,12 @@ export interface EmbedderOptions {
 export interface Embedder {
   /** @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded */
   embed(text: EmbedText): Promise<Embedding>;
-  /** One embedding a text, in their order. @throws as `embed`, for the first text that fails */
-  embedAll(texts: readonly EmbedText[]): Promise<readonly Embedding[]>;
+  /**
+   * One embedding a text, in their order.
+   * @param signal what still waits for a batch when it aborts is not computed
+   * @throws as `embed`, for the first text that fails; the signal's reason
+   */
+  embedAll(texts: readonly EmbedText[], signal?: AbortSignal): Promise<readonly Embedding[]>;
 }
 
 export interface Embedding {
@@ -116,9 +120,9 @@ export function createEmbedder({
 
   return {
     embed,
-    embedAll: (texts) =>
+    embedAll: (texts, signal) =>
       countAhead === undefined || texts.every(({ ids }) => ids !== undefined)
-        ? batcher.submitAll(texts)
+        ? batcher.submitAll(texts, signal)
         : Promise.all(texts.map(embed)),
   };
 }

@@ -21,6 +21,32 @@ describe('batcher', () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
+  test('what is withdrawn while it waits is rejected and goes into no batch', async () => {
+    const batches: number[][] = [];
+    let finish: () => void = () => undefined;
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async (items) => {
+        batches.push([...items]);
+        if (batches.length === 1) await new Promise<void>((resolve) => (finish = resolve));
+        return [...items];
+      },
+    });
+    const first = batcher.submit(1);
+    await turn();
+    const withdrawn = new AbortController();
+    const all = [batcher.submitAll([2, 3], withdrawn.signal), batcher.submitAll([4])];
+    withdrawn.abort(new Error('left'));
+    finish();
+    expect(await Promise.allSettled([first, ...all])).toMatchObject([
+      { value: 1 },
+      { reason: { message: 'left' } },
+      { value: [4] },
+    ]);
+    expect(batches).toEqual([[1], [4]]);
+    expect(batcher.idle).toBe(true);
+  });
+
   test('a batch keeps to its count and its cost, and an item over the cost runs alone', async () => {
     const batches: number[][] = [];
     const batcher = new Batcher<number, number>({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { QueueBySize } from '../../src/flow/queue-by-size.js';
+import { batchesOfAnAge, QueueBySize } from '../../src/flow/queue-by-size.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 interface Item {
@@ -20,18 +20,20 @@ describe('a queue by size', () => {
         (arrivals, limit, mostPadding) => {
           const queue = new QueueBySize<Item>(mostPadding);
           const waiting = new Set<Item>();
+          let taken = 0;
           const takeOne = () => {
             const oldest = Math.min(...[...waiting].map(({ came }) => came));
             const batch = queue.take(limit);
+            taken += 1;
             expect(batch.length).toBeGreaterThan(0);
             expect(batch.some(({ came }) => came === oldest)).toBe(true);
             expect(batch.length).toBeLessThanOrEqual(limit.items);
             if (batch.length > 1) expect(queue.costOf(batch)).toBeLessThanOrEqual(limit.cost);
             for (const item of batch) expect(waiting.delete(item)).toBe(true);
           };
-          arrivals.forEach((sizes, came) => {
+          arrivals.forEach((sizes) => {
             for (const size of sizes) {
-              const item = { size, came };
+              const item = { size, came: Math.floor(taken / batchesOfAnAge) };
               waiting.add(item);
               queue.add(item);
             }
@@ -60,8 +62,8 @@ describe('a queue by size', () => {
   test('a lone size is served in time although others never end', () => {
     const queue = new QueueBySize<{ size: number }>();
     const add = (count: number) => Array.from({ length: count }, () => queue.add({ size: 10 }));
-    add(100);
-    queue.take({ cost: 100, items: 100 });
+    add(10 * (batchesOfAnAge + 9));
+    for (let batch = 0; batch < batchesOfAnAge; batch += 1) queue.take({ cost: 100, items: 100 });
     queue.add({ size: 500 });
     let batches = 0;
     for (let found = false; !found; batches += 1) {

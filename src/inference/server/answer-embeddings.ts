@@ -11,6 +11,8 @@ export interface EmbeddingsContext {
   /** Texts of one request at most. */
   readonly maxTexts: number;
   readonly clock: Clock;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface Embedded {
@@ -27,7 +29,7 @@ const retryAfter = 1;
 /** Answers `POST /v1/embeddings`. @throws ApiError, MillraceError */
 export async function answerEmbeddings(
   json: string,
-  { models, bound, maxTexts, clock }: EmbeddingsContext,
+  { models, bound, maxTexts, clock, signal }: EmbeddingsContext,
 ): Promise<Embedded> {
   const { model: name, texts, role, form, dimensions } = readEmbeddingsRequest(json, maxTexts);
   const model = models.get(name);
@@ -41,6 +43,7 @@ export async function answerEmbeddings(
   try {
     const began = clock.now();
     const ids = await model.tokenize(texts);
+    signal.throwIfAborted();
     const between = clock.now();
     const long = ids.findIndex(({ length }) => length > model.maxTokens);
     if (long !== -1)
@@ -53,6 +56,7 @@ export async function answerEmbeddings(
     const vectors = await model.embed(
       texts.map((text, at) => ({ text, ids: ids[at]! })),
       role,
+      signal,
     );
     const tokens = ids.reduce((sum, { length }) => sum + length, 0);
     const stages = { tokenizeMs: between - began, embedMs: clock.now() - between };

@@ -71,17 +71,19 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     const route = routes[`${request.method} ${pathname}`] ?? modelRoute(request.method, pathname);
     let status = 200;
     let answer: Answer | undefined;
+    const gone = new AbortController();
+    response.once('close', () => response.writableFinished || gone.abort());
     try {
       if (route === undefined) throw unknownRoute(request.method, pathname);
       if (draining && !route.open)
         throw new ApiError(503, 'stopping', 'The server is stopping.', { retryAfter: 1 });
       const refusal = route.open ? undefined : refuseAccess(request.headers, token);
       if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
-      answer = await route.answer(request);
+      answer = await route.answer(request, gone.signal);
       send(response, status, answer);
     } catch (thrown) {
       const error = ApiError.from(thrown);
-      status = isGone(request) ? clientGone : error.status;
+      status = gone.signal.aborted || isGone(request) ? clientGone : error.status;
       if (status !== clientGone) send(response, status, error, error.retryAfter);
       if (status === 500)
         report({ type: 'request-failed', route: pathname, error: MillraceError.from(error.cause) });
@@ -114,14 +116,14 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     response.end(body);
   }
 
-  async function embeddings(request: IncomingMessage): Promise<Answer> {
+  async function embeddings(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
     if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.', { retryAfter: 1 });
     const bytes = Number(request.headers['content-length'] ?? options.request.bytes);
     const leave = bound.enter({ bytes: Math.min(bytes, options.request.bytes) });
     if (leave === undefined) throw overloaded();
     try {
       const body = await readBody(request, options.request.bytes);
-      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts, clock });
+      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts, clock, signal });
     } finally {
       leave();
     }
@@ -199,7 +201,8 @@ interface Route {
   readonly name: string;
   /** Anybody may ask. */
   readonly open?: boolean;
-  answer(request: IncomingMessage): Promise<Answer>;
+  /** @param gone aborts when the client left */
+  answer(request: IncomingMessage, gone: AbortSignal): Promise<Answer>;
 }
 
 /** As others note a client that left before its answer. */

@@ -10,6 +10,10 @@ export interface ServedModel {
   readonly maxTokens: number;
   /** Ids of each text, special tokens excluded. */
   tokenize(texts: readonly string[]): Promise<readonly Int32Array[]>;
-  /** One sound vector a text, in their order. @throws MillraceError for the first text that fails */
-  embed(texts: readonly EmbedText[], role: TextRole): Promise<readonly Float32Array[]>;
+  /**
+   * One sound vector a text, in their order.
+   * @param signal what still waits when it aborts is not computed
+   * @throws MillraceError for the first text that fails; the signal's reason
+   */
+  embed(texts: readonly EmbedText[], role: TextRole, signal: AbortSignal): Promise<readonly Float32Array[]>;
 }

@@ -5,9 +5,11 @@ export interface PackedIds {
 }
 
 export function packIds(lists: readonly Int32Array[]): PackedIds {
-  const counts = Int32Array.from(lists, ({ length }) => length);
-  const ids = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
+  const counts = new Int32Array(lists.length);
   let used = 0;
+  for (const [at, list] of lists.entries()) used += counts[at] = list.length;
+  const ids = new Int32Array(used);
+  used = 0;
   for (const list of lists) {
     ids.set(list, used);
     used += list.length;

@@ -61,7 +61,7 @@ afterEach(() => server.abort());
 
 function held(): ServedModel {
   const gate = new Promise<void>((resolve) => (letGo = resolve));
-  return { ...served, embed: (texts, role) => gate.then(() => served.embed(texts, role)) };
+  return { ...served, embed: (...asked) => gate.then(() => served.embed(...asked)) };
 }
 
 interface Reply {
@@ -78,11 +78,13 @@ async function ask(
   body: unknown,
   headers: Record<string, string> = {},
   path = '/v1/embeddings',
+  signal?: AbortSignal,
 ): Promise<Reply> {
   const response = await fetch(url + path, {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
     headers,
+    ...(signal !== undefined && { signal }),
   });
   return {
     status: response.status,
@@ -208,6 +210,26 @@ describe('a request', () => {
     while (server.load.bytes === 0) await new Promise((done) => setTimeout(done, 5));
     call.destroy();
     while (events.length === 0) await new Promise((done) => setTimeout(done, 5));
+    expect(events).toMatchObject([{ type: 'request', status: 499 }]);
+    expect(server.load).toEqual({ texts: 0, bytes: 0 });
+  });
+
+  test('is not computed any more for a client that leaves while it waits', async () => {
+    await server.abort();
+    const asked: AbortSignal[] = [];
+    const waits: ServedModel['embed'] = (_, __, signal) => {
+      asked.push(signal);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    await start({ models: new Map([['small', { ...served, embed: waits }]]) });
+    server.ready();
+    const leave = new AbortController();
+    const reply = ask({ model: 'small', input: 'a' }, {}, undefined, leave.signal);
+    while (asked.length === 0) await new Promise((done) => setTimeout(done, 5));
+    leave.abort();
+    await expect(reply).rejects.toThrow();
+    while (events.length === 0) await new Promise((done) => setTimeout(done, 5));
+    expect(asked[0]!.aborted).toBe(true);
     expect(events).toMatchObject([{ type: 'request', status: 499 }]);
     expect(server.load).toEqual({ texts: 0, bytes: 0 });
   });

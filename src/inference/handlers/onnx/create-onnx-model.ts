@@ -15,9 +15,10 @@ import type { WorkerPool } from '../../workers/pool.js';
 import { unpackIds, type PackedIds } from '../../tokenizer/packed-ids.js';
 import { onnxFiles, weightsBytes, weightsDigest } from './model-files.js';
 import type { OnnxOptions } from './options.js';
+import { packTexts, type TextOrIds } from './packed-texts.js';
 import { openPlace } from './place.js';
 import { readSentenceSettings } from './sentence-settings.js';
-import type { OnnxDescription, OnnxServiceOptions, OnnxTexts, OnnxVectors } from './service.js';
+import type { OnnxDescription, OnnxServiceOptions, OnnxVectors } from './service.js';
 
 export interface OnnxModelParts {
   readonly folder: ModelFolder;
@@ -31,7 +32,7 @@ export interface OnnxModelParts {
 /** Measured on MiniLM: best is 256 to 1,024 tokens; larger batches fall out of the cache of a core. */
 const cpuBatching: Batching = {
   padded: true,
-  tokens: 512,
+  tokens: 384,
   texts: 256,
   minTokens: 128,
   maxTokens: 4_096,
@@ -122,7 +123,7 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
       batching: withOptions(place.device === 'cpu' ? cpuBatching : gpuBatching, options.batching),
       async embed(texts, role, signal) {
         if (texts.length === 0) return { modelId, width, vectors: [] };
-        const payload = texts.map((text) => withPrompt(text, prompts[role]));
+        const payload = packTexts(texts.map((text) => withPrompt(text, prompts[role])));
         const answer = await place.call<OnnxVectors>('embed', payload, signal);
         const { vectors, truncated, ms, tokens, paddedTokens } = answer;
         if (truncated > 0) onNotice?.(cut(truncated, role, maxTokens));
@@ -147,8 +148,6 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
 }
 
 /** With a prompt the two are tokenised as one: whether ids may be joined depends on the tokenizer. */
-function withPrompt({ text, ids }: EmbedText, prompt: string): OnnxTexts[number] {
-  if (prompt !== '' || ids === undefined) return prompt + text;
-  // A view is copied between threads with the whole buffer behind it.
-  return ids.slice();
+function withPrompt({ text, ids }: EmbedText, prompt: string): TextOrIds {
+  return prompt !== '' || ids === undefined ? prompt + text : ids;
 }

@@ -3,6 +3,7 @@ import { packIds } from '../../tokenizer/packed-ids.js';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.js';
 import type { Resources } from '../../workers/resources.js';
 import type { Service } from '../../workers/service.js';
+import { idsOfTexts, type PackedTexts } from './packed-texts.js';
 import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
 import { openSession, type SessionOptions } from './session.js';
@@ -31,9 +32,6 @@ export interface OnnxDescription {
   readonly promptTokens: number;
 }
 
-/** Texts, each as itself or as its ids without special tokens. */
-export type OnnxTexts = readonly (string | Int32Array)[];
-
 /** Answer of `embed`. */
 export interface OnnxVectors {
   /** Shape [texts, width]. */
@@ -57,11 +55,11 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options.weights);
   const session = await openSession(options.weights[0]!.path, options.session);
-  const idsOf = (text: string | Int32Array) => (typeof text === 'string' ? tokenizer.ids(text) : text);
+  const idsOf = (text: string) => tokenizer.ids(text);
 
-  const embed = async (texts: OnnxTexts): Promise<OnnxVectors> => {
+  const embed = async (texts: () => readonly Int32Array[]): Promise<OnnxVectors> => {
     const began = performance.now();
-    const batch = padBatch(texts.map(idsOf), special, maxTokens);
+    const batch = padBatch(texts(), special, maxTokens);
     const vectors = poolVectors(await session.run(batch), batch, pooling, normalize);
     return {
       vectors,
@@ -76,11 +74,11 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
     methods: {
       async describe(documentPrompt: string) {
         const probes = probeTexts(idsOf(probeText), maxTokens);
-        const together = (await embed(probes)).vectors;
+        const together = (await embed(() => probes)).vectors;
         const width = together.length / probes.length;
         const alone = new Float32Array(together.length);
         for (const [row, probe] of probes.entries()) {
-          alone.set((await embed([probe])).vectors, row * width);
+          alone.set((await embed(() => [probe])).vectors, row * width);
         }
         const value: OnnxDescription = {
           batchInvariant: together.every((component, at) => Object.is(component, alone[at])),
@@ -94,8 +92,8 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
         const value = packIds(texts.map((text) => tokenizer.ids(text)));
         return { value, transfer: [value.ids.buffer, value.counts.buffer] };
       },
-      async embed(texts: OnnxTexts) {
-        const value = await embed(texts);
+      async embed(texts: PackedTexts) {
+        const value = await embed(() => idsOfTexts(texts, idsOf));
         return { value, transfer: [value.vectors.buffer as ArrayBuffer] };
       },
     },

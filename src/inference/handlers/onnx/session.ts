@@ -7,7 +7,7 @@ import type { TokenVectors } from './pool-vectors.js';
 
 /** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
-  /** Blocks the thread while it computes. @throws MillraceError `inference_failed`, `out_of_memory` */
+  /** Blocks the thread while it computes. The result's memory is used again by the next run. @throws MillraceError `inference_failed`, `out_of_memory` */
   run(batch: PaddedBatch): Promise<TokenVectors>;
   close(): Promise<void>;
 }
@@ -40,6 +40,9 @@ export const tokenVectors: GraphOutput = {
 
 /** One score a label, shape [batch, labels]. */
 export const labelScores: GraphOutput = { names: ['logits'], dimensions: 2, task: 'text classification' };
+
+/** Numbers of an output whose memory is kept between runs: 16 MB, more than a batch on a CPU should have. */
+const mostKept = 4 * 1024 * 1024;
 
 export interface SessionOptions {
   /** Threads inside one run; never the runtime's own choice, which looks at the host's cores. */
@@ -85,7 +88,16 @@ export async function openSession(
     await session.release();
     throw error;
   }
-  const { asked, output } = graph;
+  const { asked, output, width } = graph;
+  let kept = new Float32Array(0);
+
+  /** Memory for the output, used again by each run: what would be made anew for each had to be collected. */
+  function place({ rows, length }: PaddedBatch): Tensor | null {
+    const size = width === undefined ? Infinity : rows * length * width;
+    if (size > mostKept) return null;
+    if (kept.length < size) kept = new Float32Array(size);
+    return new Tensor('float32', kept.subarray(0, size), [rows, length, width!]);
+  }
 
   return {
     async run(batch) {
@@ -98,7 +110,7 @@ export async function openSession(
             type === 'int32' ? new Tensor(type, values, shape) : new Tensor(type, widened(values), shape);
           return [name, tensor] as const;
         });
-        result = (await session.run(Object.fromEntries(feeds), [output]))[output];
+        result = (await session.run(Object.fromEntries(feeds), { [output]: place(batch) }))[output];
       } catch (cause) {
         throw failed(batch, cause);
       }
@@ -110,7 +122,7 @@ export async function openSession(
     close: () => session.release(),
   };
 
-  function readGraph({ inputMetadata, outputNames }: InferenceSession) {
+  function readGraph({ inputMetadata, outputMetadata, outputNames }: InferenceSession) {
     const asked = inputMetadata.map((input) => {
       if (!isKnown(input.name)) throw unsupported(`the input ${input.name}`);
       if (!input.isTensor || (input.type !== 'int64' && input.type !== 'int32')) {
@@ -120,7 +132,11 @@ export async function openSession(
     });
     const output = wanted.names.find((name) => outputNames.includes(name));
     if (output === undefined) throw unsupported(`no output ${wanted.names.join(' or ')}`);
-    return { asked, output };
+    const made = outputMetadata.find(({ name }) => name === output);
+    const dimensions = made?.isTensor === true && made.type === 'float32' ? made.shape : [];
+    // A symbol, or another number of dimensions: the runtime chooses the place.
+    const last = dimensions.length === 3 ? dimensions[2] : undefined;
+    return { asked, output, width: typeof last === 'number' ? last : undefined };
   }
 
   function unsupported(what: string): MillraceError {
