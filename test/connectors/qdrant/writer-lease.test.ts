@@ -102,6 +102,47 @@ it.each([true, false])(
   },
 );
 
+it('that ran out on the way waits for a switch that is being made, and acknowledges nothing that it passed by', async () => {
+  const { pass, port, open } = processes();
+  const commit = heldAtCommit(port, true);
+  const writer = open(commit.over);
+  await writer.prepare(layout);
+  let [begun, release] = [() => {}, () => {}];
+  const switchBegan = new Promise<void>((resolve) => (begun = resolve));
+  const switchGoes = new Promise<void>((resolve) => (release = resolve));
+  const generations = open({
+    ...port,
+    replace: async (collection, points, ...rest) => {
+      if (points.some(({ payload }) => String(payload['json']).includes('"active":2'))) {
+        begun();
+        await switchGoes;
+      }
+      await port.replace(collection, points, ...rest);
+    },
+  }).generations!;
+  const two = await generations.start(layoutOf(4), {});
+  await generations.enlist(two);
+  let outcome: unknown;
+  void writer.sink.write([storing('a', 1, ['one'])]).then(
+    (results) => (outcome = results),
+    (error: unknown) => (outcome = error),
+  );
+  await commit.held;
+  let paused = false;
+  void generations.pause(60_000).then(() => (paused = true));
+  while (!paused) await pass(500);
+  const switching = generations.switchTo(two);
+  await switchBegan;
+  // All was looked at and found whole; now the write takes effect in the generation that is left.
+  commit.go();
+  await pass(1_000);
+  expect(outcome).toBeUndefined();
+  release();
+  expect(await switching).toBe(true);
+  await pass(1_000);
+  expect(outcome).toMatchObject({ code: 'generation_moved' });
+});
+
 it('is gone when its store is closed, so nobody waits for it', async () => {
   const { port, open } = processes();
   const writer = open();

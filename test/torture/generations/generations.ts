@@ -152,7 +152,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const began = Date.now();
     const switching = await start('generations', 'switch', 'new.json', '--json').ended;
     const switchMs = Date.now() - began;
-    if (switching.code !== 0) faults.push(`the switch: ${switching.stdout}${switching.stderr}`);
+    if (switching.code !== 0) throw new Error(`The switch: ${switching.stdout}${switching.stderr}`);
     say(
       `switched in ${(switchMs / 1_000).toFixed(1)} s: ${cutShort.stdout.trim()} ${switching.stdout.trim()}`,
     );
