@@ -18,7 +18,7 @@ const nullRoute: Route = {
   name: '*',
   chunker: {
     chunk: async (text) => ({ passages: [whole(text)], ids: [] }),
-    chunkAndEmbed: async (text) => ({ passages: [whole(text)], vectors: [vector] }),
+    chunkAndEmbed: async (texts) => texts.map((text) => ({ passages: [whole(text)], vectors: [vector] })),
   },
   inferChunks: [],
   lanes: [

@@ -11,6 +11,7 @@ import { createWorkerPool } from '../src/inference/workers/pool.js';
 import { makeChunks } from '../src/pipeline/make-chunks.js';
 import { runPipeline } from '../src/runtime/run.js';
 import { createChunker } from '../src/transforms/chunk/pooled-chunker.js';
+import { ChunkIds } from '../src/elements/ids.js';
 import { createDocument } from '../src/elements/document.js';
 import { versionOf } from '../src/elements/version.js';
 import { answer } from './child-process.js';
@@ -147,7 +148,7 @@ async function readyChunks(texts: readonly string[], workers: number) {
     const document = createDocument({ id: 'text', text, version: versionOf(0, 0n) });
     perText.set(text, {
       // Copies: slices of one long string would cost more to send, or less, than what a caller has.
-      chunks: makeChunks('bench', document, passages).map(({ embeddedText }) =>
+      chunks: makeChunks(new ChunkIds('bench'), document, passages).map(({ embeddedText }) =>
         Buffer.from(embeddedText).toString(),
       ),
       tokens: ids.reduce((sum, { length }) => sum + length, 0),

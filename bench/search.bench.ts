@@ -7,7 +7,7 @@ import { pgliteConfig, postgresConfig } from '../connectors/postgres/config.js';
 import type { StoreWrite } from '../src/contracts/sink.js';
 import type { Store } from '../src/contracts/store.js';
 import { textHash } from '../src/elements/hash.js';
-import { chunkIds } from '../src/elements/ids.js';
+import { ChunkIds } from '../src/elements/ids.js';
 import { versionOf } from '../src/elements/version.js';
 import { countTerms } from '../src/transforms/terms/count-terms.js';
 import { defaultSparse } from '../src/transforms/terms/sparse-schema.js';
@@ -98,7 +98,7 @@ function textOf(random: () => number): string {
 }
 
 function write(documentId: string, random: () => number): StoreWrite {
-  const idOf = chunkIds('bench', documentId);
+  const ids = new ChunkIds('bench');
   const texts = Array.from({ length: perDocument }, () => textOf(random));
   return {
     kind: 'store',
@@ -113,7 +113,7 @@ function write(documentId: string, random: () => number): StoreWrite {
       const terms = countTerms(text);
       const place = { documentId, ordinal, start, end: start + text.length };
       return {
-        id: idOf(hash, 0),
+        id: ids.of(documentId, hash, 0),
         ...place,
         text,
         embeddedText: text,

@@ -1,6 +1,6 @@
 import type { StoreWrite } from '../src/contracts/sink.js';
 import { textHash } from '../src/elements/hash.js';
-import { chunkIds } from '../src/elements/ids.js';
+import { ChunkIds } from '../src/elements/ids.js';
 import { versionOf } from '../src/elements/version.js';
 
 /** Components of a vector, and bytes of a text. */
@@ -28,7 +28,7 @@ export function documents(pipeline: string, first: number, count: number, editio
       chainDigest: 'bench',
       chunks: [
         {
-          id: chunkIds(pipeline, documentId)(hash, 0),
+          id: new ChunkIds(pipeline).of(documentId, hash, 0),
           documentId,
           ordinal: 0,
           start: 0,

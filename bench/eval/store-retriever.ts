@@ -8,7 +8,7 @@ import type { EmbeddingModel } from '../../src/contracts/embedding-model.js';
 import type { Store } from '../../src/contracts/store.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import { textHash } from '../../src/elements/hash.js';
-import { chunkIds } from '../../src/elements/ids.js';
+import { ChunkIds } from '../../src/elements/ids.js';
 import { versionOf } from '../../src/elements/version.js';
 import { systemClock } from '../../src/flow/system-clock.js';
 import { fuseByRank } from '../../src/retrieval/fusion.js';
@@ -101,7 +101,7 @@ export async function openStoreRetrievers(
 function chunkOf(text: string, ordinal: number): Chunk {
   const hash = textHash(text);
   return {
-    id: chunkIds('eval', 'corpus')(hash, ordinal),
+    id: new ChunkIds('eval').of('corpus', hash, ordinal),
     documentId: 'corpus',
     ordinal,
     start: 0,

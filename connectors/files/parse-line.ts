@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { parseJsonObject, readId, readMetadata, readText } from '../../src/elements/read-json-document.js';
-import { cleanText } from '../../src/elements/text.js';
+import { storable } from '../../src/elements/text.js';
 import type { JsonLinesFields } from './config.js';
 import { decodeText } from './decode-text.js';
 import { tooLarge } from './file-errors.js';
@@ -41,7 +41,7 @@ export function parseLine(line: Line, { path, maxBytes, fields }: LineReading): 
   if (object instanceof MillraceError) return unnamed(path, line, object);
   const key = readId(object, fields.id, where, 'jsonl.id');
   if (key instanceof MillraceError) return unnamed(path, line, key);
-  const id = cleanText(`${path}/${key}`).text;
+  const id = storable(`${path}/${key}`);
   const text = readText(object, fields.text, where, 'jsonl.text');
   if (text instanceof MillraceError) return { kind: 'malformed', id, named: true, error: text };
   const metadata = { path, format: 'json-lines', ...readMetadata(object, fields) };

@@ -50,6 +50,20 @@ export const postgresConfig = z
     index,
     keepText,
     vectors,
+    view: z
+      .union([
+        z
+          .string()
+          .regex(
+            /^[a-z_][a-z0-9_]{0,62}$/,
+            'expected small letters, digits and _, at most 63, beginning with a letter or _',
+          ),
+        z.literal(false),
+      ])
+      .optional()
+      .describe(
+        'Name of a view in `schema`, for other tools: the chunks that are read now, with their vectors. A switch to another generation makes it anew in its own transaction and keeps its grants. `false` removes it. Default: as the store was last told, at first none.',
+      ),
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z
       .int()

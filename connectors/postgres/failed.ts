@@ -7,7 +7,7 @@ import type {
   FailedStoreFactory,
 } from '../../src/contracts/failed-store.js';
 import { inWrites } from '../../src/elements/in-writes.js';
-import { cleanText } from '../../src/elements/text.js';
+import { storable } from '../../src/elements/text.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { PostgresFailedConfig } from './config.js';
 import type { SqlRow, SqlStep } from './connection.js';
@@ -72,7 +72,7 @@ export const openPostgresFailed: FailedStoreFactory<PostgresFailedConfig> = asyn
     async *list(filter: FailedFilter = {}) {
       const { idPrefix = '', code = null, stage = null } = filter;
       for (let after = '0'; ;) {
-        const rows = await ask(sql.list, [pipeline, after, cleanText(idPrefix).text, code, stage, page]);
+        const rows = await ask(sql.list, [pipeline, after, storable(idPrefix), code, stage, page]);
         for (const group of groupsOf(rows))
           for (const row of await ask(sql.read, [pipeline, group])) yield recordOf(row);
         if (rows.length < page) return;
@@ -98,7 +98,7 @@ function columnsOf(records: readonly FailedRecord[]) {
   const column = <Value>(value: (record: FailedRecord) => Value) => records.map(value);
   return [
     column(({ documentId }) => digestOf(documentId)),
-    column(({ documentId }) => cleanText(documentId).text),
+    column(({ documentId }) => storable(documentId)),
     column(({ version }) => version),
     column(({ stage }) => stage),
     column(({ error }) => error.code),

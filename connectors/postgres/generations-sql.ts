@@ -190,7 +190,7 @@ export function resumeSql(names: TableNames, pipeline: string): SqlStatement {
 export function switchSql(
   names: TableNames,
   pipeline: string,
-  { from, to, fromKey, toKey }: Switch,
+  { from, to, fromKey, toKey, shown }: Switch,
 ): readonly SqlStatement[] {
   const stored = (key: string) =>
     `(select count(*) from ${names.ledger} where pipeline = ${key} and state = 'stored')`;
@@ -199,10 +199,11 @@ export function switchSql(
       text: `update ${names.layout} set active = $3::int, paused_until = null,
                followers = array_append(array_remove(followers, $3::int), active)
              where pipeline = $1 and active = $2 and $3 = any(followers) and paused_until > clock_timestamp()
+               and shown is not distinct from $6
                and not exists (select from ${names.behind} where pipeline = $1 and generation = $3)
                and ${stored('$4')} = ${stored('$5')}
              returning 1`,
-      values: [pipeline, from, to, fromKey, toKey],
+      values: [pipeline, from, to, fromKey, toKey, shown],
       rows: 1,
     },
     {
@@ -221,6 +222,8 @@ export interface Switch {
   readonly to: number;
   readonly fromKey: string;
   readonly toKey: string;
+  /** Name of the view that shows the active one; another one by now ends the switch. */
+  readonly shown: string | null;
 }
 
 /** From now on nobody reads or writes the generation, nor notes what it is behind in. */

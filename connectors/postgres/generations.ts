@@ -16,12 +16,15 @@ import * as sql from './generations-sql.js';
 import { endMeanwhileSql } from './kept-texts-sql.js';
 import { orderedSpaces, readLayout, type FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
+import { roomOf } from './room-sql.js';
+import { shownName } from './show-view.js';
+import { showSql } from './view-sql.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { storedDocument } from './stored-document.js';
 import { addTermsColumn } from './terms-column.js';
 import { columnStatements, type VectorType } from './vector-columns.js';
-import { dropIndexSql } from './vector-index.js';
+import { dropIndexSql, type IndexRule } from './vector-index.js';
 
 export interface SqlGenerationsParts {
   readonly connection: SqlConnection;
@@ -30,8 +33,11 @@ export interface SqlGenerationsParts {
   readonly clock: Clock;
   /** How a new generation keeps its vectors. */
   readonly vectors: VectorType;
+  readonly index: IndexRule;
   /** Others go on while an index is dropped. */
   readonly concurrently: boolean;
+  /** Bytes left where the store is; undefined where nobody can tell. */
+  freeBytes(): Promise<number | undefined>;
   tune(found: FoundLayout | undefined, signal?: AbortSignal): Promise<void>;
   /** @throws MillraceError `config_invalid` for vectors that cannot be indexed as asked */
   check(layout: StoreLayout): void;
@@ -93,6 +99,13 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
         found.push({ number, state, spaces, since, behind, count });
       }
       return found;
+    },
+    room: async ({ spaces }, signal) => {
+      const found = await find('active', signal);
+      const widths = spaces.map(({ width }) => width);
+      const options = { widths, vectors, index: parts.index };
+      const bytes = found === undefined ? 0 : await roomOf(connection, names, found.key, options, signal);
+      return { bytes, freeBytes: await parts.freeBytes() };
     },
     view: (number) => {
       const locate = (signal?: AbortSignal) => find(number, signal);
@@ -159,8 +172,11 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     switchTo: async (to, signal) => {
       const from = await active(signal);
       if (from === undefined || from === to) return from === to;
-      const keys = { from, to, fromKey: keyOf(from), toKey: keyOf(to) };
-      return (await transact(sql.switchSql(names, pipeline, keys), signal)).whole;
+      const found = await find(to, signal);
+      const shown = await shownName(connection, names, pipeline, signal);
+      const keys = { from, to, fromKey: keyOf(from), toKey: keyOf(to), shown: shown ?? null };
+      const view = shown === undefined ? [] : [showSql(names, pipeline, shown, found!)];
+      return (await transact([...sql.switchSql(names, pipeline, keys), ...view], signal)).whole;
     },
     drop: async (number, signal) => {
       if (!(await transact(sql.leaveSql(names, pipeline, number, keyOf(number)), signal)).whole)

@@ -2,10 +2,11 @@ import type { SqlStatement } from './connection.js';
 import type { TableNames } from './names.js';
 import { keptTextsStatements } from './kept-texts-sql.js';
 import { generationStatements, layoutVersion, takeTurns } from './schema-sql.js';
+import { viewColumnStatement } from './view-sql.js';
 
 /**
  * From layout 1, whose chunks all had a vector in the one space that a pipeline had, layout 2, whose pipelines had
- * one generation, layout 3, whose vectors had floats of 32 bits, and layout 4, which kept chunks alone. What stood before
+ * one generation, layout 3, whose vectors had floats of 32 bits, and layouts 4 and 5, which kept chunks alone and had no views. What stood before
  * the text of a chunk when it was embedded was not kept by the first two.
  */
 export function migrationStatements(names: TableNames): readonly SqlStatement[] {
@@ -15,7 +16,9 @@ export function migrationStatements(names: TableNames): readonly SqlStatement[] 
     {
       text: `alter table ${names.chunks} alter column embedding drop not null, add column if not exists prefix text`,
     },
-    ...[...generationStatements(names), ...keptTextsStatements(names)].map((text) => ({ text })),
+    ...[...generationStatements(names), ...keptTextsStatements(names), viewColumnStatement(names)].map(
+      (text) => ({ text }),
+    ),
     {
       text: `update ${names.layout} set version = $1,
                spaces = coalesce(spaces, json_build_array(json_build_object('name', '*', 'width', width)))`,

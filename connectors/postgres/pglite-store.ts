@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PgliteConfig } from './config.js';
@@ -8,9 +9,10 @@ import { createSqlStore } from './sql-store.js';
 const autoIndex = 200_000;
 
 /** A store in a folder, by a Postgres embedded in this process. Nothing is made before `prepare`. */
-export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) =>
-  createSqlStore(
-    openPgliteConnection(resolve(context.baseFolder, config.path), context),
+export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, context) => {
+  const path = resolve(context.baseFolder, config.path);
+  return createSqlStore(
+    openPgliteConnection(path, context),
     {
       schema: 'millrace',
       index: config.index,
@@ -18,6 +20,11 @@ export const createPgliteStore: StoreFactory<PgliteConfig> = async (config, cont
       keepText: config.keepText,
       autoIndex,
       shared: false,
+      freeBytes: async () => {
+        const { bavail, bsize } = await statfs(path);
+        return bavail * bsize;
+      },
     },
     context,
   );
+};

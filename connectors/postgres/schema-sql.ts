@@ -1,9 +1,10 @@
 import type { SqlStatement } from './connection.js';
 import { keptTextsStatements } from './kept-texts-sql.js';
 import { quoteText, type TableNames } from './names.js';
+import { viewColumnStatement } from './view-sql.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 5;
+export const layoutVersion = 6;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;
@@ -55,6 +56,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
      )`,
     ...generationStatements(names),
     ...keptTextsStatements(names),
+    viewColumnStatement(names),
     `create table if not exists ${names.ledger} (
        pipeline text collate "C" not null,
        document_id text collate "C" not null,

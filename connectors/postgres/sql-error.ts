@@ -62,6 +62,10 @@ const states: Readonly<Record<string, Classified>> = {
     code: 'config_invalid',
     hint: 'Install the pgvector extension (0.8 or newer) on the Postgres server.',
   },
+  '2BP01': {
+    code: 'generation_refused',
+    hint: 'Vectors of another width make the view anew: drop what was made of it, switch, and make it again.',
+  },
   '55P03': { code: 'store_conflict' },
   '57014': unavailable,
   '21000': refused,

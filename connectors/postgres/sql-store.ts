@@ -9,6 +9,7 @@ import { sqlKeptTexts } from './kept-texts.js';
 import { setKeepingSql } from './kept-texts-sql.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
+import { showView } from './show-view.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
 import { addTermsColumn } from './terms-column.js';
@@ -23,6 +24,10 @@ export interface SqlStoreOptions {
   readonly keepText: boolean | undefined;
   /** How a new filling keeps its vectors. */
   readonly vectors: VectorType;
+  /** Bytes left where the store is; absent where that is another machine. */
+  readonly freeBytes?: () => Promise<number>;
+  /** Name of a view for other tools, or none; undefined: as the store was told. */
+  readonly view?: string | false | undefined;
   /** Number of chunks that `auto` stands for. */
   readonly autoIndex: number;
   /** Other processes work on the same tables at the same time, and the server cleans up by itself. */
@@ -34,7 +39,7 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, vectors, keepText, autoIndex, shared }: SqlStoreOptions,
+  { schema, index, vectors, keepText, autoIndex, shared, freeBytes, view }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
@@ -69,6 +74,8 @@ export function createSqlStore(
       ...parts,
       tune,
       vectors,
+      index: tuning.index,
+      freeBytes: async () => freeBytes?.(),
       concurrently: shared,
       check: (layout) => layout.spaces.forEach(({ width }) => checkIndexRule(index, width)),
     }),
@@ -79,6 +86,7 @@ export function createSqlStore(
       if (keepText !== undefined)
         await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
       prepared = await readLayout(connection, names, pipeline, generation);
+      if (view !== undefined) await showView(connection, names, pipeline, prepared!, view);
       const kept = prepared?.spaces[0]?.type;
       if (kept !== undefined && kept !== vectors)
         notify({

@@ -33,8 +33,13 @@ export function checkIndexRule(asked: 'auto' | IndexRule, width: number): void {
 
 /** The distance as the index knows it: wide vectors are indexed in half precision. */
 export function indexedDistance(space: FoundSpace, parameter: string): string {
-  const type = `${indexedType(space)}(${space.width})`;
+  const type = indexedDistanceType(space);
   return `${space.column}::${type} <=> ${parameter}::${space.type}::${type}`;
+}
+
+/** The type of the vectors that the index holds, with their width. */
+export function indexedDistanceType(space: FoundSpace): string {
+  return `${indexedType(space)}(${space.width})`;
 }
 
 function indexedType({ width, type }: Pick<FoundSpace, 'width' | 'type'>): VectorType {

@@ -168,5 +168,7 @@ function startOf(from: string, lastId: EntryId = '$'): EntryId {
 /** The entries of a reply for one stream; deleted ones have no fields. */
 function entriesOf(reply: unknown): Entry[] {
   const [stream] = (reply ?? []) as [string, [EntryId, string[] | null][]][];
-  return (stream?.[1] ?? []).flatMap(([id, fields]) => (fields === null ? [] : [{ id, fields }]));
+  const entries: Entry[] = [];
+  for (const [id, fields] of stream?.[1] ?? []) if (fields !== null) entries.push({ id, fields });
+  return entries;
 }

@@ -1,32 +1,35 @@
 import type { EntryId } from './entry-id.js';
 
-/** The entries that this process has read and not yet confirmed. */
+/** The entries that this process has read and not yet confirmed, as many at a time as are confirmed together. */
 export class Held {
-  readonly #ids = new Set<EntryId>();
+  readonly #rounds = new Set<readonly EntryId[]>();
   readonly #waiting = new Set<() => void>();
 
-  get size(): number {
-    return this.#ids.size;
+  get isEmpty(): boolean {
+    return this.#rounds.size === 0;
   }
 
-  has(id: EntryId): boolean {
-    return this.#ids.has(id);
+  ids(): ReadonlySet<EntryId> {
+    const all = new Set<EntryId>();
+    for (const ids of this.#rounds) for (const id of ids) all.add(id);
+    return all;
   }
 
   add(ids: readonly EntryId[]): void {
-    for (const id of ids) this.#ids.add(id);
+    if (ids.length > 0) this.#rounds.add(ids);
   }
 
+  /** @param ids the very list that was added */
   remove(ids: readonly EntryId[]): void {
-    for (const id of ids) this.#ids.delete(id);
-    if (this.#ids.size > 0) return;
+    this.#rounds.delete(ids);
+    if (!this.isEmpty) return;
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
 
   /** Resolves once nothing is held, or the signal aborts. */
   async empty(signal: AbortSignal): Promise<void> {
-    if (this.#ids.size === 0 || signal.aborted) return;
+    if (this.isEmpty || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const wake = () => {
         signal.removeEventListener('abort', wake);

@@ -21,11 +21,12 @@ export async function keepAlive(
   client: Redis,
   { config, group, consumer, held }: KeepAliveOptions,
 ): Promise<void> {
-  if (held.size === 0) return;
+  if (held.isEmpty) return;
   const pending = (await client.xpending(
     ...([config.stream, group, '-', '+', pendingAtOnce, consumer] as const),
   )) as [EntryId, ...unknown[]][];
-  const ids = pending.flatMap(([id]) => (held.has(id) ? [id] : []));
+  const ours = held.ids();
+  const ids = pending.flatMap(([id]) => (ours.has(id) ? [id] : []));
   for (let from = 0; from < ids.length; from += idsAtOnce)
     await client.xclaim(
       ...([config.stream, group, consumer, 0] as const),

@@ -17,6 +17,7 @@ import type { RedisSourceConfig } from './config.js';
 import { openConfirmer } from './confirm.js';
 import { describeStream } from './describe-stream.js';
 import { decodeEntry, failUnread, type Entry } from './decode.js';
+import type { EntryId } from './entry-id.js';
 import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
@@ -48,6 +49,12 @@ export const openRedisSource: SourceFactory<RedisSourceConfig> = async (given, c
   } satisfies Source;
 };
 
+/** Entries that are handed over and confirmed together. */
+interface Round {
+  readonly entries: readonly Entry[];
+  readonly ids: readonly EntryId[];
+}
+
 /** One reading of the stream, from the first delivery to the end. */
 class Reading {
   readonly #config: RedisSourceConfig;
@@ -57,7 +64,7 @@ class Reading {
   readonly #names: { readonly group: string; readonly consumer: string };
   readonly #group: Group;
   #interrupted = false;
-  #confirm: (entries: readonly Entry[]) => Promise<void> = () => Promise.resolve();
+  #confirm: (ids: readonly EntryId[]) => Promise<void> = () => Promise.resolve();
 
   constructor(config: RedisSourceConfig, connector: ConnectorContext, context: SourceContext) {
     this.#config = config;
@@ -82,8 +89,7 @@ class Reading {
     if (signal.aborted) return;
     const { group, consumer } = this.#names;
     const confirmer = await openConfirmer(this.#config, group, `millrace ${consumer}`);
-    this.#confirm = async (entries) => {
-      const ids = entries.map(({ id }) => id);
+    this.#confirm = async (ids) => {
       await confirmer.confirm(ids);
       this.#held.remove(ids);
     };
@@ -111,37 +117,61 @@ class Reading {
     let opened = false;
     let caughtUp = false;
     let lookAt = 0;
+    let ahead: Promise<Round | undefined> | undefined;
     while (!signal.aborted) {
-      let entries: Entry[] | undefined;
+      let round: Round | undefined;
       try {
         if (!opened) await this.#group.open(reader);
         opened = true;
-        if (this.#connector.clock.now() >= lookAt) {
+        if (ahead === undefined && this.#connector.clock.now() >= lookAt) {
           lookAt = this.#connector.clock.now() + this.#waitMs;
           yield* this.#takeOver(reader);
         }
-        entries = await this.#group.read(reader);
+        const wasAhead = ahead !== undefined;
+        round = await (ahead ?? this.#read(reader));
+        ahead = undefined;
+        // What was true then need not be true any more: it is looked at anew.
+        if (wasAhead && round?.ids.length === 0) continue;
         this.#resumed();
-        opened = entries !== undefined;
-        if (entries === undefined) continue;
-        if (entries.length === 0 && !watch) {
+        opened = round !== undefined;
+        if (round === undefined) continue;
+        if (round.ids.length === 0 && !watch) {
           if ((await this.#heldByOthers(client)) === 0) return;
           await this.#connector.clock.sleep(againMs, signal);
-        } else if (entries.length === 0) {
+        } else if (round.ids.length === 0) {
           if (!caughtUp) yield { kind: 'caught-up' };
           caughtUp = true;
-          entries = await this.#group.wait(reader, this.#waitMs);
+          round = this.#hold(await this.#group.wait(reader, this.#waitMs));
         } else caughtUp = false;
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof MillraceError) throw error;
         if (!mayPass(error)) throw refused(this.#config, error);
         opened = false;
+        ahead = undefined;
         await this.#recover(error);
         continue;
       }
-      if (entries.length > 0) yield this.#deliver(entries);
+      // While these are worked on the next ones come, where there are more: Redis and this process work side by side.
+      if (round.ids.length === this.#config.count && this.#connector.clock.now() < lookAt) {
+        ahead = this.#read(reader);
+        // An outage shows when it is its turn.
+        ahead.catch(() => undefined);
+      }
+      if (round.ids.length > 0) yield this.#deliver(round);
     }
+  }
+
+  /** What is new, held from now on. */
+  async #read(reader: Redis): Promise<Round | undefined> {
+    const entries = await this.#group.read(reader);
+    return entries && this.#hold(entries);
+  }
+
+  #hold(entries: readonly Entry[]): Round {
+    const ids = entries.map(({ id }) => id);
+    this.#held.add(ids);
+    return { entries, ids };
   }
 
   /** Hands over what others left behind. */
@@ -154,9 +184,10 @@ class Reading {
       notify: this.#connector.notify,
     };
     const { entries, suspects, hopeless } = await takeOver(reader, options);
-    if (entries.length > 0) yield this.#deliver(entries);
+    const [untried, lost] = [this.#hold(entries), this.#hold(hopeless)];
+    if (entries.length > 0) yield this.#deliver(untried);
     if (hopeless.length > 0)
-      yield this.#deliver(hopeless, (element) =>
+      yield this.#deliver(lost, (element) =>
         failUnread(
           element,
           new MillraceError(
@@ -172,22 +203,21 @@ class Reading {
       if (signal.aborted) return;
       const alone = await claim(reader, [id], options);
       if (alone.length === 0) continue;
-      yield this.#deliver(alone);
+      yield this.#deliver(this.#hold(alone));
       await this.#held.empty(signal);
     }
   }
 
   #deliver(
-    entries: readonly Entry[],
+    { entries, ids }: Round,
     change: (element: SourceElement) => SourceElement = (element) => element,
   ): ElementsDelivery {
-    this.#held.add(entries.map(({ id }) => id));
     const { maxItemBytes } = this.#context;
     const options = { fields: this.#config.fields, epoch: this.#group.epoch, maxItemBytes };
     return {
       kind: 'elements',
       elements: entries.map((entry) => change(decodeEntry(entry, options))),
-      settle: () => this.#confirm(entries),
+      settle: () => this.#confirm(ids),
     };
   }
 

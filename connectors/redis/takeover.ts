@@ -32,7 +32,8 @@ export async function takeOver(client: Redis, options: TakeoverOptions): Promise
   const pending = (await client.xpending(
     ...([config.stream, group, 'IDLE', config.claimIdleMs, '-', '+', atOnce] as const),
   )) as Pending[];
-  const idle = pending.filter(([id]) => !held.has(id));
+  const ours = held.ids();
+  const idle = pending.filter(([id]) => !ours.has(id));
   const idsOf = (wanted: (deliveries: number) => boolean) =>
     idle.flatMap(([id, , , deliveries]) => (wanted(deliveries) ? [id] : []));
   const { maxDeliveries } = config;

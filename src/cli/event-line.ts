@@ -23,6 +23,8 @@ export function eventLine(event: RunEvent): string | undefined {
       return 'caught up; watching for changes';
     case 'notice':
       return event.level === 'warn' ? `warning: ${event.message}` : event.message;
+    case 'filling':
+      return `generation ${event.generation}: ${event.documents} documents taken over, ${event.left} left, ${Math.round(event.perSecond)}/s, ready in about ${duration(event.etaMs)}`;
     case 'status-open':
       return `health and metrics: ${event.url}/health, ${event.url}/metrics`;
     case 'started':
@@ -48,4 +50,10 @@ function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 're
     default:
       return result satisfies never;
   }
+}
+
+function duration(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 2) return `${Math.ceil(ms / 1_000)} s`;
+  return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }

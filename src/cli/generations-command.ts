@@ -7,6 +7,8 @@ import {
   withRollback,
   type GenerationsOptions,
 } from '../runtime/generations/run-generations.js';
+import { forecastLine, tooLittleRoom } from '../runtime/generations/forecast.js';
+import { overlapLine } from '../runtime/generations/overlap.js';
 import type { Reindex } from '../runtime/generations/reindex.js';
 import type { Command, CommandContext } from './command.js';
 import { exitCode, type ExitCode } from './exit-code.js';
@@ -46,7 +48,12 @@ export const generationsStartCommand: Command<[configPath: string, flags: FillFl
       context.output.line(`generation ${number} is the active one already`);
       return exitCode.ok;
     }
-    context.output.note(forecastLine(reindex));
+    const { forecast } = reindex;
+    context.output.note(`generation ${number} beside generation ${active}: ${forecastLine(forecast)}`);
+    if (tooLittleRoom(forecast))
+      context.output.note(
+        'warning: that is more than is free; drop what is not needed, or stop and make room',
+      );
     const { documents, embedded, refused } = await reindex.fill();
     context.output.data({ number, documents, embedded, refused: [...refused.keys()] });
     context.output.line(
@@ -92,12 +99,13 @@ async function switchTo(
 ): Promise<ExitCode> {
   return work(context, configPath, flags, open, async (reindex, least) => {
     const { number, active } = reindex;
-    const { asked, share } = await reindex.switch(overlap ?? least);
-    context.output.data({ active: number, before: active, overlap: share, asked });
+    const found = await reindex.switch(overlap ?? least);
+    const { asked, share, canaries } = found;
+    context.output.data({ active: number, before: active, overlap: share, asked, canaries });
     context.output.line(
       number === active
         ? `generation ${number} is the active one already`
-        : `generation ${number} is active; ${Math.round(share * 100)} % of the neighbours of ${asked} documents are those of generation ${active}`,
+        : `generation ${number} is active; it shares with generation ${active} ${overlapLine(found)}`,
     );
     return exitCode.ok;
   });
@@ -125,16 +133,11 @@ async function work(
     ...(rate !== undefined && { rate }),
   };
   try {
-    return await open(spec, options, (reindex) => done(reindex, spec.generations.overlap));
+    return await open(spec, options, (reindex) => done(reindex, spec.generations.minOverlap));
   } finally {
     progress.end();
     stop.release();
   }
-}
-
-function forecastLine({ number, active, forecast }: Reindex): string {
-  const { documents, chunks, vectorBytes } = forecast;
-  return `generation ${number} beside generation ${active}: ${documents} documents with ${chunks} chunks, ${Math.ceil(vectorBytes / 1e6)} MB of vectors, and as much text and index as now`;
 }
 
 function generationLine({ number, state, count, behind, spaces, since }: Generation): string {

@@ -72,6 +72,7 @@ function levelOf(event: RunEvent): 'info' | 'warn' | undefined {
     case 'notice':
       return event.level;
     case 'started':
+    case 'filling':
     case 'status-open':
     case 'recovered':
     case 'lane-free':

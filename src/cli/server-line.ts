@@ -27,6 +27,7 @@ export function serverLine(event: RunEvent | ServerEvent): string | undefined {
     case 'started':
     case 'status-open':
     case 'progress':
+    case 'filling':
     case 'settled':
     case 'failed':
     case 'refresh':

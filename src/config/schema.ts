@@ -139,7 +139,7 @@ export function pipelineSchema(connectors: Connectors) {
     refresh: refreshSchema(connectors)
       .optional()
       .describe(
-        'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space. Default: models stay as they were at the start.',
+        'Exchanges models while a run goes on: loaded beside the old one, tried, switched between two batches. A model whose vectors fill the store is exchanged only for one of the same space; for one of another space see `generations.onNewSpace`. Default: models stay as they were at the start.',
       ),
     generations: generationsSchema
       .prefault({})

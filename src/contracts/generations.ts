@@ -66,6 +66,8 @@ export interface Generations {
   /** All, in the order of their numbers. */
   list(signal?: AbortSignal): Promise<readonly Generation[]>;
   view(number: number): GenerationView;
+  /** What a generation of this layout would take beside the active one. Absent where the store cannot tell. */
+  readonly room?: (layout: StoreLayout, signal?: AbortSignal) => Promise<Room>;
   /** Makes a generation, empty and behind in every document, with its artifact `chain`. @returns its number */
   start(layout: StoreLayout, chain: Json): Promise<number>;
   /** Goes on where `start` was cut off; does nothing else. Called before a filling. */
@@ -99,6 +101,14 @@ export interface Generations {
   switchTo(number: number, signal?: AbortSignal): Promise<boolean>;
   /** Removes all that a generation holds; may be called again where it was cut off. @throws MillraceError `generation_moved` for the active one */
   drop(number: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Bytes on a disk. */
+export interface Room {
+  /** Needed, texts and indexes included, for as many chunks as the active generation has. */
+  readonly bytes: number;
+  /** Left on the disk of the store; undefined where that is elsewhere. */
+  readonly freeBytes: number | undefined;
 }
 
 export interface ClaimOptions {

@@ -1,6 +1,7 @@
 import { MillraceError } from '../errors/millrace-error.js';
+import { setField } from './json-fields.js';
 import type { Json } from './metadata.js';
-import { cleanText } from './text.js';
+import { storable } from './text.js';
 
 /**
  * The same value; characters that no store can hold become U+FFFD in its keys and texts, and what has a JSON form of its
@@ -8,25 +9,46 @@ import { cleanText } from './text.js';
  * @throws MillraceError `transform_failed` for what JSON cannot hold: functions written by others make these values
  */
 export function cleanJson(value: Json): Json {
-  return clean(value, []);
+  return clean(value, undefined);
 }
 
-function clean(value: Json, above: readonly object[], path = ''): Json {
-  if (typeof value === 'string') return cleanText(value).text;
-  if (['bigint', 'function', 'symbol'].includes(typeof value)) throw refused(path, `a ${typeof value}`);
-  if (typeof value !== 'object' || value === null) return value;
-  if (above.includes(value)) throw refused(path, 'an object that holds itself');
-  const within = [...above, value];
-  if (Array.isArray(value)) return value.map((inner: Json, at) => clean(inner, within, `${path}[${at}]`));
+/** Where a value is: below the value of `above`, at a key or an index. */
+interface Place {
+  readonly value: object;
+  readonly above: Place | undefined;
+  readonly key: string | number | undefined;
+}
+
+function clean(value: Json, above: Place | undefined, key?: string | number): Json {
+  const type = typeof value;
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'object' && value !== null) return cleanObject(value, { value, above, key });
+  if (noJson.has(type)) throw refused(pathOf(above, key), `a ${type}`);
+  return value;
+}
+
+const noJson: ReadonlySet<string> = new Set(['bigint', 'function', 'symbol']);
+
+function cleanObject(value: Exclude<Json, string | number | boolean | null>, place: Place): Json {
+  const { above, key } = place;
+  for (let outer = above; outer !== undefined; outer = outer.above)
+    if (outer.value === value) throw refused(pathOf(above, key), 'an object that holds itself');
+  if (Array.isArray(value)) return value.map((inner: Json, at) => clean(inner, place, at));
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return clean(toJSON.call(value) as Json, within, path);
-  if (!isPlain(value)) throw refused(path, `a ${value.constructor.name}`);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      cleanText(key).text,
-      clean(inner, within, path === '' ? key : `${path}.${key}`),
-    ]),
-  );
+  if (typeof toJSON === 'function') return clean(toJSON.call(value) as Json, place);
+  if (!isPlain(value)) throw refused(pathOf(above, key), `a ${value.constructor.name}`);
+  const made: Record<string, Json> = {};
+  for (const [name, inner] of Object.entries(value))
+    setField(made, storable(name), clean(inner, place, name));
+  return made;
+}
+
+function pathOf(above: Place | undefined, key: string | number | undefined): string {
+  if (above === undefined) return '';
+  const outer = pathOf(above.above, above.key);
+  if (key === undefined) return outer;
+  if (typeof key === 'number') return `${outer}[${key}]`;
+  return outer === '' ? key : `${outer}.${key}`;
 }
 
 /** A Map or another instance of a class would be stored as an empty object. */

@@ -1,7 +1,7 @@
 import type { MillraceError } from '../errors/millrace-error.js';
 import { cleanJson } from './clean-json.js';
 import type { Metadata } from './metadata.js';
-import { cleanText } from './text.js';
+import { storable } from './text.js';
 import type { Version } from './version.js';
 
 /** One document at one version, whole. Its text holds no NUL and no lone surrogate. */
@@ -44,8 +44,8 @@ export interface DocumentParts {
 export function createDocument({ id, text, metadata = {}, version }: DocumentParts): Document {
   return {
     kind: 'document',
-    id: cleanText(id).text,
-    text: cleanText(text).text,
+    id: storable(id),
+    text: storable(text),
     metadata: cleanJson(metadata) as Metadata,
     version,
   };

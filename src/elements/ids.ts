@@ -1,29 +1,49 @@
-import { uuidNamespace, uuidOfBytes } from './uuid.js';
+import { uuidLength, uuidNamespace, uuidOfBytes } from './uuid.js';
 
 /** Bytes that a hash and an occurrence take at most. */
 const mostOwn = 128;
 
-/**
- * Names one chunk of a document.
- * @param hash of its embedded text, hex
- * @param occurrence how many earlier chunks of the document have this hash, from 0
- */
-export type ChunkIds = (hash: string, occurrence: number) => string;
+/** The ids of a pipeline's chunks: UUIDv5 of `[pipeline, document id, hash, occurrence]` as JSON. */
+export class ChunkIds {
+  readonly #pipeline: string;
+  /** The namespace, and after it the name that was made last. */
+  #bytes: Buffer;
+  #named: Buffer;
+  readonly #uuid = Buffer.alloc(uuidLength);
+  #documentId: string | undefined;
+  /** Where in the name the parts begin that are not those of the last one. */
+  #beforeDocument = 0;
+  #beforeHash = 0;
 
-/**
- * The ids of a document's chunks: UUIDv5 of `[pipeline, document id, hash, occurrence]` as JSON. What the chunks share is
- * encoded once.
- */
-export function chunkIds(pipeline: string, documentId: string): ChunkIds {
-  const shared = `${JSON.stringify([pipeline, documentId]).slice(0, -1)},"`;
-  const bytes = Buffer.allocUnsafe(uuidNamespace.length + shared.length * 3 + mostOwn);
-  bytes.set(uuidNamespace);
-  const before = uuidNamespace.length + bytes.write(shared, uuidNamespace.length);
-  let named = bytes;
+  constructor(pipeline: string) {
+    this.#pipeline = `[${JSON.stringify(pipeline)},`;
+    this.#bytes = this.#named = this.#reserve(0);
+  }
 
-  return (hash, occurrence) => {
-    const length = before + bytes.write(`${hash}",${occurrence}]`, before, 'latin1');
-    if (named.length !== length) named = bytes.subarray(0, length);
-    return uuidOfBytes(named);
-  };
+  /**
+   * @param hash of the chunk's embedded text, hex
+   * @param occurrence how many earlier chunks of the document have this hash, from 0
+   */
+  of(documentId: string, hash: string, occurrence: number): string {
+    if (documentId !== this.#documentId) this.#turnTo(documentId);
+    const length =
+      this.#beforeHash + this.#bytes.write(`${hash}",${occurrence}]`, this.#beforeHash, 'latin1');
+    if (this.#named.length !== length) this.#named = this.#bytes.subarray(0, length);
+    return uuidOfBytes(this.#named, this.#uuid);
+  }
+
+  #turnTo(documentId: string): void {
+    const shared = `${JSON.stringify(documentId)},"`;
+    const most = this.#beforeDocument + shared.length * 3 + mostOwn;
+    if (most > this.#bytes.length) this.#bytes = this.#named = this.#reserve(most);
+    this.#beforeHash = this.#beforeDocument + this.#bytes.write(shared, this.#beforeDocument);
+    this.#documentId = documentId;
+  }
+
+  #reserve(bytes: number): Buffer {
+    const made = Buffer.alloc(uuidNamespace.length + this.#pipeline.length * 3 + bytes + 1_024);
+    made.set(uuidNamespace);
+    this.#beforeDocument = uuidNamespace.length + made.write(this.#pipeline, uuidNamespace.length);
+    return made;
+  }
 }

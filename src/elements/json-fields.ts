@@ -6,6 +6,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Sets a field, whatever its name: an assignment would change the prototype for `__proto__`. */
+export function setField(object: { [key: string]: Json }, name: string, value: Json): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
 /** The value at a path of names; a name that itself holds dots is found first. */
 export function fieldAt(object: JsonObject, path: string): Json | undefined {
   if (Object.hasOwn(object, path)) return object[path];

@@ -1,5 +1,12 @@
 import { MillraceError } from '../errors/millrace-error.js';
-import { fieldAt, isJsonObject, isNestedWithin, pickFields, type JsonObject } from './json-fields.js';
+import {
+  fieldAt,
+  isJsonObject,
+  isNestedWithin,
+  pickFields,
+  setField,
+  type JsonObject,
+} from './json-fields.js';
 import type { Json, Metadata } from './metadata.js';
 
 /** Which fields of a JSON object make a document. */
@@ -49,6 +56,8 @@ export function readText(
   where: string,
   option: string,
 ): string | MillraceError {
+  const only = typeof field === 'string' ? fieldAt(object, field) : undefined;
+  if (typeof only === 'string') return only;
   const names = typeof field === 'string' ? [field] : field;
   const found = names
     .map((name) => fieldAt(object, name))
@@ -68,6 +77,10 @@ export function readMetadata(
   used: readonly string[] = [],
 ): Metadata {
   if (metadata !== 'rest') return pickFields(object, metadata);
-  const taken = new Set([id, text, used].flat());
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !taken.has(name)));
+  const isText =
+    typeof text === 'string' ? (name: string) => name === text : (name: string) => text.includes(name);
+  const rest: { [key: string]: Json } = {};
+  for (const name of Object.keys(object))
+    if (name !== id && !isText(name) && !used.includes(name)) setField(rest, name, object[name]!);
+  return rest;
 }

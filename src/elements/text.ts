@@ -8,9 +8,18 @@ export interface CleanText {
   readonly replaced: number;
 }
 
+/** The text as a store can hold it: `cleanText` without the count. */
+export function storable(text: string): string {
+  return isStorable(text) ? text : cleanText(text).text;
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
 /** Replaces each NUL and each lone surrogate by U+FFFD. */
 export function cleanText(text: string): CleanText {
-  if (text.isWellFormed() && !text.includes('\0')) return { text, replaced: 0 };
+  if (isStorable(text)) return { text, replaced: 0 };
   let replaced = 0;
   const clean = text.replace(unstorable, () => {
     replaced += 1;

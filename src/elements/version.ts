@@ -9,20 +9,33 @@ export type Version = string & { readonly __brand: 'Version' };
 const shape = /^[0-9a-f]{8}\.[0-9a-f]{16}\.[0-9a-f]{16}$/;
 const limit64 = 1n << 64n;
 
-/** @param epoch 0 to 2^32 - 1; @param position and index 0 to 2^64 - 1 */
-export function versionOf(epoch: number, position: bigint, index: bigint = 0n): Version {
+/** @param epoch 0 to 2^32 - 1; @param position and index 0 to 2^64 - 1, a number where it is a safe integer */
+export function versionOf(epoch: number, position: bigint | number, index: bigint | number = 0): Version {
   if (!Number.isInteger(epoch) || epoch < 0 || epoch > 0xffffffff)
     throw new MillraceError(
       'internal',
       `A version's epoch must be an integer from 0 to 2^32 - 1, not ${epoch}.`,
     );
-  return `${hex(BigInt(epoch), 8)}.${hex(position, 16)}.${hex(index, 16)}` as Version;
+  return `${hex(epoch, 8)}.${hex(position, 16)}.${hex(index, 16)}` as Version;
 }
 
-function hex(value: bigint, width: number): string {
-  if (value < 0n || value >= limit64)
+/** Versions at one position of one epoch, by their index. */
+export function versionsAt(epoch: number, position: bigint | number): (index: bigint | number) => Version {
+  const shared = versionOf(epoch, position).slice(0, -16);
+  return (index) => (shared + hex(index, 16)) as Version;
+}
+
+const zeros = '0'.repeat(16);
+
+function hex(value: bigint | number, width: 8 | 16): string {
+  const fits =
+    typeof value === 'number' ? value >= 0 && Number.isSafeInteger(value) : value >= 0n && value < limit64;
+  if (!fits)
     throw new MillraceError('internal', `A version's position must fit 64 unsigned bits, not ${value}.`);
-  return value.toString(16).padStart(width, '0');
+  // Of nearly every epoch, and of every index that is not needed.
+  if (value === 0) return width === 8 ? '00000000' : zeros;
+  const digits = value.toString(16);
+  return zeros.slice(16 - width + digits.length) + digits;
 }
 
 /** Reads a version back from a store or a file. @throws MillraceError `internal` for any other string. */

@@ -33,11 +33,19 @@ export interface BatcherOptions<Item, Result> {
   wait?: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal };
 }
 
+/** Whoever waits for the results of some items. */
+interface Caller<Result> {
+  /** What still waits when it aborts goes into no batch. */
+  readonly signal?: AbortSignal | undefined;
+  /** @param at place of the item among those of this caller */
+  resolve(result: Result, at: number): void;
+  reject(error: unknown, at: number): void;
+}
+
 interface Waiting<Item, Result> extends Sized {
   readonly item: Item;
-  readonly signal: AbortSignal | undefined;
-  resolve(result: Result): void;
-  reject(error: unknown): void;
+  readonly at: number;
+  readonly caller: Caller<Result>;
 }
 
 /**
@@ -66,7 +74,7 @@ export class Batcher<Item, Result> {
   }
 
   submit(item: Item): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => this.#enqueue(item, resolve, reject));
+    return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject }));
   }
 
   /**
@@ -74,32 +82,25 @@ export class Batcher<Item, Result> {
    * @param signal what still waits when it aborts goes into no batch: it is rejected with the signal's reason
    */
   submitAll(items: readonly Item[], signal?: AbortSignal): Promise<Result[]> {
-    return new Promise<Result[]>((resolve, reject) => {
-      const results = new Array<Result>(items.length);
-      let missing = items.length;
-      if (missing === 0) resolve(results);
-      items.forEach((item, at) =>
-        this.#enqueue(
-          item,
-          (result) => {
-            results[at] = result;
-            missing -= 1;
-            if (missing === 0) resolve(results);
-          },
-          reject,
-          signal,
-        ),
-      );
+    return new Promise((resolveAll, reject) => {
+      this.#enqueueAll(items, { resolve: gather(items.length, resolveAll), reject, signal });
     });
   }
 
-  #enqueue(
-    item: Item,
-    resolve: (result: Result) => void,
-    reject: (error: unknown) => void,
-    signal?: AbortSignal,
-  ): void {
-    this.#queue.add({ item, size: this.#options.cost(item), resolve, reject, signal });
+  /** As `submitAll`, but an item that fails leaves its error in its place. */
+  submitEach(items: readonly Item[]): Promise<(Result | Error)[]> {
+    return new Promise((resolveAll) => {
+      const resolve = gather<Result | Error>(items.length, resolveAll);
+      this.#enqueueAll(items, { resolve, reject: (error, at) => resolve(MillraceError.from(error), at) });
+    });
+  }
+
+  #enqueueAll(items: readonly Item[], caller: Caller<Result>): void {
+    for (let at = 0; at < items.length; at += 1) this.#enqueue(items[at]!, at, caller);
+  }
+
+  #enqueue(item: Item, at: number, caller: Caller<Result>): void {
+    this.#queue.add({ item, size: this.#options.cost(item), at, caller });
     this.#schedule();
   }
 
@@ -145,8 +146,8 @@ export class Batcher<Item, Result> {
     const shares = Math.max(concurrency - this.#underWay, Math.ceil(concurrency / 2));
     const share = Math.max(shareFrom, Math.ceil(this.#queue.size / shares));
     const taken = this.#queue.take({ cost: Math.min(budget, share), items });
-    const batch = taken.filter(({ signal, reject }) => {
-      if (signal?.aborted === true) reject(signal.reason);
+    const batch = taken.filter(({ at, caller: { signal, reject } }) => {
+      if (signal?.aborted === true) reject(signal.reason, at);
       return signal?.aborted !== true;
     });
     if (batch.length === 0) return;
@@ -172,7 +173,7 @@ export class Batcher<Item, Result> {
       const { code } = MillraceError.from(error);
       if (code === 'out_of_memory' && typeof maxCost !== 'number') maxCost.outOfMemory(cost);
       if (batch.length === 1 || !mayBeOneItem(code)) {
-        for (const { reject } of batch) reject(error);
+        for (const { caller, at } of batch) caller.reject(error, at);
         return;
       }
       const middle = batch.length >> 1;
@@ -184,10 +185,25 @@ export class Batcher<Item, Result> {
   #deliver(batch: readonly Waiting<Item, Result>[], results: readonly (Result | Error)[]): void {
     if (results.length !== batch.length)
       throw new MillraceError('internal', `A batch of ${batch.length} items gave ${results.length} results.`);
-    batch.forEach(({ resolve, reject }, index) => {
+    batch.forEach(({ caller, at }, index) => {
       const result = results[index] as Result | Error;
-      if (result instanceof Error) reject(result);
-      else resolve(result);
+      if (result instanceof Error) caller.reject(result, at);
+      else caller.resolve(result, at);
     });
   }
+}
+
+/** Calls `done` once all of so many results are there. */
+function gather<Result>(
+  count: number,
+  done: (results: Result[]) => void,
+): (result: Result, at: number) => void {
+  const results = new Array<Result>(count);
+  let missing = count;
+  if (missing === 0) done(results);
+  return (result, at) => {
+    results[at] = result;
+    missing -= 1;
+    if (missing === 0) done(results);
+  };
 }

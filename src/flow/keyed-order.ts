@@ -1,16 +1,37 @@
-/** Runs tasks of one key in the order they came, tasks of different keys side by side. */
+/** Keeps the order of the work on one key; work on different keys goes side by side. */
 export class KeyedOrder {
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** Keys that somebody has, and who waits for them, in the order they came. */
+  readonly #waiting = new Map<string, (() => void)[] | undefined>();
 
-  /** Starts `task` once every earlier task of this key has ended, however it ended. */
-  run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const earlier = this.#last.get(key);
-    const result = earlier === undefined ? task() : earlier.then(task, task);
-    this.#last.set(key, result);
-    const forget = () => {
-      if (this.#last.get(key) === result) this.#last.delete(key);
-    };
-    result.then(forget, forget);
-    return result;
+  /** Takes a key, until it is left, if nobody has it. @returns whether nobody had */
+  enter(key: string): boolean {
+    if (this.#waiting.has(key)) return false;
+    this.#waiting.set(key, undefined);
+    return true;
+  }
+
+  /** The next that waits for the key has it from now on. */
+  leave(key: string): void {
+    const next = this.#waiting.get(key)?.shift();
+    if (next === undefined) this.#waiting.delete(key);
+    else next();
+  }
+
+  /** Starts `task` once every earlier one of this key has ended, however it ended. */
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    if (!this.enter(key)) await this.#turn(key);
+    try {
+      return await task();
+    } finally {
+      this.leave(key);
+    }
+  }
+
+  #turn(key: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(key);
+      if (waiting === undefined) this.#waiting.set(key, [resolve]);
+      else waiting.push(resolve);
+    });
   }
 }

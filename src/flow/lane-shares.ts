@@ -53,13 +53,13 @@ export class LaneShares {
     }
   }
 
-  /** Runs the work on one element, which counts in these lanes until it ends. */
-  async run<T>(lanes: readonly string[], bytes: number, work: () => Promise<T>): Promise<T> {
-    for (const lane of lanes) this.#add(lane, 1, bytes);
+  /** Runs the work on one element, or on so many, which count in these lanes until it ends. */
+  async run<T>(lanes: readonly string[], bytes: number, work: () => Promise<T>, elements = 1): Promise<T> {
+    for (const lane of lanes) this.#add(lane, elements, bytes);
     try {
       return await work();
     } finally {
-      for (const lane of lanes) this.#add(lane, -1, -bytes);
+      for (const lane of lanes) this.#add(lane, -elements, -bytes);
     }
   }
 

@@ -9,6 +9,16 @@ export type RunEvent =
   | { readonly type: 'started'; readonly pipeline: string; readonly watch: boolean }
   /** `/health` and `/metrics` can be asked there. */
   | { readonly type: 'status-open'; readonly url: string }
+  /** A generation is being filled, after the first seconds and then every minute: what this process took over of it. */
+  | {
+      readonly type: 'filling';
+      readonly generation: number;
+      readonly documents: number;
+      /** Documents that it is behind in. */
+      readonly left: number;
+      readonly perSecond: number;
+      readonly etaMs: number;
+    }
   /** Share of the source that was handed over, 0 to 1, where the source can tell. */
   | { readonly type: 'progress'; readonly share: number }
   | {

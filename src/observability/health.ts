@@ -49,6 +49,7 @@ export function createHealth(): Health {
       case 'failed':
       case 'batch':
       case 'progress':
+      case 'filling':
       case 'refresh':
       case 'swept':
       case 'caught-up':

@@ -157,6 +157,7 @@ export function createMetrics(): Metrics {
       case 'started':
       case 'status-open':
       case 'progress':
+      case 'filling':
       case 'caught-up':
       case 'finished':
       case 'listening':

@@ -12,13 +12,19 @@ export interface BatchedSinkOptions {
   readonly report: Report;
 }
 
+export type Written = Exclude<WriteResult, { kind: 'refused' }>;
+
 /** A sink as one document sees it: the calls of many documents are gathered into batches. */
 export interface BatchedSink {
   ledger(documentId: string): Promise<LedgerEntry | undefined>;
+  /** One result an id, in their order; an Error concerns that id alone. */
+  ledgerOfEach(documentIds: readonly string[]): Promise<readonly (LedgerEntry | undefined | Error)[]>;
   /** Which of these chunks the store holds with a vector in the space. */
   held(space: string, chunkIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** @throws MillraceError when this write alone is refused */
-  write(write: DocumentWrite): Promise<Exclude<WriteResult, { kind: 'refused' }>>;
+  write(write: DocumentWrite): Promise<Written>;
+  /** One result a write, in their order; an Error concerns that write alone. */
+  writeEach(writes: readonly DocumentWrite[]): Promise<readonly (Written | Error)[]>;
 }
 
 const lookupsAtOnce = 2_000;
@@ -57,7 +63,7 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
     return made;
   };
 
-  const write = new Batcher<DocumentWrite, WriteResult>({
+  const write = new Batcher<DocumentWrite, Written>({
     run: async (writes) => {
       const began = clock.now();
       const results = await sink.write(writes, signal);
@@ -65,10 +71,10 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
         type: 'batch',
         lane: 'sink',
         items: writes.length,
-        cost: sumOf(writes, bytesOf),
+        cost: writes.reduce((sum, one) => sum + bytesOf(one), 0),
         ms: clock.now() - began,
       });
-      return results;
+      return results.map((result) => (result.kind === 'refused' ? MillraceError.from(result.error) : result));
     },
     cost: bytesOf,
     maxCost: bytesAtOnce,
@@ -79,20 +85,16 @@ export function createBatchedSink({ sink, clock, signal, report }: BatchedSinkOp
   return {
     ledger: (documentId) => ledger.submit(documentId),
     held: (space, chunkIds) => heldIn(space).submit(chunkIds),
-    write: async (one) => {
-      const result = await write.submit(one);
-      if (result.kind === 'refused') throw MillraceError.from(result.error);
-      return result;
-    },
+    ledgerOfEach: (documentIds) => ledger.submitEach(documentIds),
+    write: (one) => write.submit(one),
+    writeEach: (writes) => write.submitEach(writes),
   };
 }
 
 function bytesOf(write: DocumentWrite): number {
   if (write.kind !== 'store') return 100;
-  const vectors = sumOf(write.spaces, (space) => sumOf(space.vectors, (vector) => vector?.byteLength ?? 0));
-  return vectors + sumOf(write.chunks, ({ text }) => 200 + text.length * 2);
-}
-
-function sumOf<T>(items: readonly T[], size: (item: T) => number): number {
-  return items.reduce((sum, item) => sum + size(item), 0);
+  let bytes = 0;
+  for (const { vectors } of write.spaces) for (const vector of vectors) bytes += vector?.byteLength ?? 0;
+  for (const { text } of write.chunks) bytes += 200 + text.length * 2;
+  return bytes;
 }

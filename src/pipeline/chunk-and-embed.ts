@@ -1,9 +1,10 @@
 import type { LedgerEntry, SpaceVectors } from '../contracts/sink.js';
 import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
+import type { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { checkVector } from '../inference/check-vector.js';
-import type { EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
+import type { Chunker, EmbeddedPassages } from '../transforms/chunk/pooled-chunker.js';
 import type { BatchedSink } from './batched-sink.js';
 import { embedChunks } from './embed-chunks.js';
 import { makeChunks } from './make-chunks.js';
@@ -13,7 +14,7 @@ import type { Trace } from './trace.js';
 export interface ChunkAndEmbedOptions {
   readonly route: Route;
   readonly context: {
-    readonly pipeline: string;
+    readonly chunkIds: ChunkIds;
     readonly sink: Pick<BatchedSink, 'held'>;
     /** Chunks of a document at most. */
     readonly caps: { readonly maxChunks: number };
@@ -35,34 +36,54 @@ export async function chunkAndEmbed(
   entry: LedgerEntry | undefined,
   options: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
-  const { chunker, inferChunks } = options.route;
-  const mayHold = entry !== undefined && entry.chunkCount > 0;
-  return mayHold || chunker.chunkAndEmbed === undefined || inferChunks.length > 0
-    ? embedMissing(document, mayHold, options)
-    : embedAll(document, chunker.chunkAndEmbed, options);
+  const { chunkAndEmbed: inPlace } = options.route.chunker;
+  return inPlace !== undefined && embedsInPlace(options.route, entry)
+    ? embedAll(document, inPlace, options)
+    : embedMissing(document, mayHold(entry), options);
+}
+
+/** Whether a document goes from text to vectors in one call: where no vector could be kept. */
+export function embedsInPlace({ chunker, inferChunks }: Route, entry: LedgerEntry | undefined): boolean {
+  return chunker.chunkAndEmbed !== undefined && inferChunks.length === 0 && !mayHold(entry);
+}
+
+function mayHold(entry: LedgerEntry | undefined): boolean {
+  return entry !== undefined && entry.chunkCount > 0;
 }
 
 async function embedAll(
   document: Document,
-  chunkAndEmbed: (text: string) => Promise<EmbeddedPassages>,
-  { route, context, trace }: ChunkAndEmbedOptions,
+  chunkAndEmbed: NonNullable<Chunker['chunkAndEmbed']>,
+  options: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
+  options.trace.stage = 'chunk';
+  const [found] = await chunkAndEmbed([document.text]);
+  return nameEmbedded(document, found!, options);
+}
+
+/** The chunks of a document that was chunked and embedded in one. @throws MillraceError where that failed */
+export function nameEmbedded(
+  document: Document,
+  found: EmbeddedPassages | Error,
+  { route, context, trace }: ChunkAndEmbedOptions,
+): EmbeddedChunks {
   const { space, width } = route.lanes[0]!;
   trace.stage = 'chunk';
-  const { passages, vectors } = await chunkAndEmbed(document.text);
+  if (found instanceof Error) throw found;
+  const { passages, vectors } = found;
   checkCount(document, passages.length, context.caps.maxChunks);
   trace.stage = 'embed';
   for (let at = 0; at < passages.length; at += 1) {
     const error = checkVector(vectors[at], width);
     if (error !== undefined) throw error;
   }
-  const chunks = makeChunks(context.pipeline, document, passages);
+  const chunks = makeChunks(context.chunkIds, document, passages);
   return { chunks, spaces: [{ space, vectors }], embedded: chunks.length };
 }
 
 async function embedMissing(
   document: Document,
-  mayHold: boolean,
+  someHeld: boolean,
   { route, context, trace }: ChunkAndEmbedOptions,
 ): Promise<EmbeddedChunks> {
   const { chunker, inferChunks, lanes } = route;
@@ -71,9 +92,14 @@ async function embedMissing(
   checkCount(document, found.passages.length, context.caps.maxChunks);
   for (const infer of inferChunks) found = await infer(document, found, (stage) => (trace.stage = stage));
   const { passages, ids } = found;
-  const chunks = makeChunks(context.pipeline, document, passages);
+  const chunks = makeChunks(context.chunkIds, document, passages);
   trace.stage = 'embed';
-  const { spaces, embedded } = await embedChunks(chunks, { ids, mayHold, lanes, sink: context.sink });
+  const { spaces, embedded } = await embedChunks(chunks, {
+    ids,
+    mayHold: someHeld,
+    lanes,
+    sink: context.sink,
+  });
   return { chunks, spaces, embedded };
 }
 

@@ -1,15 +1,13 @@
 import type { DocumentTransform } from '../contracts/document-transform.js';
-import type { LedgerEntry } from '../contracts/sink.js';
 import type { Document } from '../elements/document.js';
-import { contentHash } from '../elements/hash.js';
-import type { Outcome } from '../elements/outcome.js';
-import { laterVersion } from '../elements/version.js';
+import type { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { addTerms } from '../transforms/terms/add-terms.js';
 import type { BatchedSink } from './batched-sink.js';
 import { chunkAndEmbed } from './chunk-and-embed.js';
-import { holds } from './holds.js';
+import { stale, storedResult, touchedResult, type DocumentResult } from './document-result.js';
 import type { Route } from './route.js';
+import { contentOf, standingOf, type FirstLook } from './standing.js';
 import type { Trace } from './trace.js';
 
 /** The chain of a pipeline, wired: what a document goes through. */
@@ -29,7 +27,7 @@ export interface DocumentCaps {
 }
 
 export interface DocumentTaskContext {
-  readonly pipeline: string;
+  readonly chunkIds: ChunkIds;
   readonly source: string;
   readonly chain: Chain;
   readonly sink: BatchedSink;
@@ -37,16 +35,18 @@ export interface DocumentTaskContext {
   readonly signal: AbortSignal;
 }
 
-export type DocumentResult = { readonly outcome: Outcome; readonly clearedFailure: boolean };
-
 /** How often a document is looked at again because the store changed between look and write. */
 const maxLooks = 10;
 
-/** Brings one version of one document through the chain into the store. */
+/**
+ * Brings one version of one document through the chain into the store.
+ * @param first spares the first look, where somebody has looked already
+ */
 export async function processDocument(
   document: Document,
   context: DocumentTaskContext,
   trace: Trace,
+  first?: FirstLook,
 ): Promise<DocumentResult> {
   const { chain, sink, source, signal } = context;
   let enriched = document;
@@ -55,23 +55,16 @@ export async function processDocument(
     enriched = await transform.apply(enriched, signal, (stage) => (trace.stage = stage));
   }
   const key = { documentId: document.id, source, version: document.version, given: document };
-  const content = { contentHash: contentHash(enriched), chainDigest: chain.digest };
+  const content = first?.content ?? contentOf(enriched, chain);
 
   for (let look = 0; look < maxLooks; look += 1) {
     trace.stage = 'store';
-    const entry = await sink.ledger(document.id);
-    if (entry !== undefined && entry.source !== source) throw ownedByAnother(entry, source);
-    if (isNewer(entry, document)) return { outcome: { kind: 'stale' }, clearedFailure: false };
-    if (holds(entry, content)) {
+    const entry = look === 0 && first !== undefined ? first.entry : await sink.ledger(document.id);
+    const standing = standingOf(document, source, { content, entry });
+    if (standing === 'stale') return stale;
+    if (standing === 'held') {
       const touched = await sink.write({ kind: 'touch', ...key, ...content });
-      if (touched.kind === 'done')
-        return { outcome: { kind: 'unchanged' }, clearedFailure: touched.clearedFailure };
-      // The very version that the store holds already: nothing to raise.
-      if (touched.kind === 'stale')
-        return {
-          outcome: { kind: entry?.version === key.version ? 'unchanged' : 'stale' },
-          clearedFailure: false,
-        };
+      if (touched.kind !== 'moved') return touchedResult(touched, entry, document);
       continue;
     }
     trace.stage = 'embed';
@@ -83,29 +76,10 @@ export async function processDocument(
     const written = chain.keepsTerms ? await addTerms(chunks, signal) : chunks;
     trace.stage = 'store';
     const stored = await sink.write({ kind: 'store', ...key, ...content, chunks: written, spaces });
-    if (stored.kind === 'stale') return { outcome: { kind: 'stale' }, clearedFailure: false };
-    if (stored.kind === 'done')
-      return {
-        outcome: { kind: 'stored', chunks: chunks.length, embedded },
-        clearedFailure: stored.clearedFailure,
-      };
+    if (stored.kind !== 'moved') return storedResult(stored, chunks.length, embedded);
   }
   throw new MillraceError(
     'store_conflict',
     `The document ${JSON.stringify(document.id)} was changed by others ${maxLooks} times while it was being written.`,
   );
-}
-
-/** Versions of two sources cannot be compared: a foreign document is refused before anything is made of it. */
-function ownedByAnother({ documentId, source: owner }: LedgerEntry, source: string): MillraceError {
-  return new MillraceError(
-    'owner_mismatch',
-    `Document ${JSON.stringify(documentId)} is owned by source ${JSON.stringify(owner)}, not ${JSON.stringify(source)}.`,
-    { hint: 'Give the sources different ids, or write them to different pipelines.' },
-  );
-}
-
-function isNewer(entry: LedgerEntry | undefined, { version }: Document): boolean {
-  const known = laterVersion(entry?.version, entry?.failedVersion);
-  return known !== undefined && known > version;
 }

@@ -8,10 +8,12 @@ import { toWire } from '../errors/wire.js';
 import { errorPolicy } from '../flow/error-policy.js';
 import { retry } from '../flow/retry.js';
 import type { Report } from '../observability/events.js';
-import { processDocument, type DocumentResult, type DocumentTaskContext } from './document-task.js';
+import { stale, type DocumentResult } from './document-result.js';
+import { processDocument, type DocumentTaskContext } from './document-task.js';
 import type { Trace } from './trace.js';
 
 export interface ElementTaskContext extends DocumentTaskContext {
+  readonly pipeline: string;
   readonly failed: FailedStore;
   readonly clock: Clock;
   readonly report: Report;
@@ -22,9 +24,18 @@ export interface ElementTaskContext extends DocumentTaskContext {
  * the ledger and in the failed-element sink. Rejects when the run has to stop; the element is then not settled.
  */
 export async function processElement(element: SourceElement, context: ElementTaskContext): Promise<Outcome> {
+  return bringToOutcome(element, context, (trace) => attempt(element, context, trace));
+}
+
+/** As `processElement`, by work of the caller's own. */
+export async function bringToOutcome(
+  element: SourceElement,
+  context: ElementTaskContext,
+  work: (trace: Trace) => Promise<DocumentResult>,
+): Promise<Outcome> {
   const trace: Trace = { stage: 'source', route: undefined };
   try {
-    const { outcome, clearedFailure } = await attempt(element, context, trace);
+    const { outcome, clearedFailure } = await work(trace);
     if (clearedFailure) await patiently(context, () => context.failed.discard([keyOf(element)]));
     return outcome;
   } catch (thrown) {
@@ -57,7 +68,7 @@ async function attempt(
         documentId: element.id,
         version: element.version,
       });
-      if (result.kind !== 'done') return { outcome: { kind: 'stale' }, clearedFailure: false };
+      if (result.kind !== 'done') return stale;
       return { outcome: { kind: 'deleted' }, clearedFailure: result.clearedFailure };
     }
     case 'unreadable':

@@ -1,15 +1,14 @@
 import type { Chunk } from '../elements/chunk.js';
 import type { Document } from '../elements/document.js';
 import { textHash } from '../elements/hash.js';
-import { chunkIds } from '../elements/ids.js';
+import type { ChunkIds } from '../elements/ids.js';
 import type { Passage } from '../transforms/chunk/passage.js';
 
 const none: readonly string[] = [];
 
 /** Names the passages of a document: ids, hashes, ordinals and metadata. */
-export function makeChunks(pipeline: string, document: Document, passages: readonly Passage[]): Chunk[] {
-  const idOf = chunkIds(pipeline, document.id);
-  const seen = new Map<string, number>();
+export function makeChunks(ids: ChunkIds, document: Document, passages: readonly Passage[]): Chunk[] {
+  const seen = passages.length > 1 ? new Map<string, number>() : undefined;
   let under = none;
   let metadata = document.metadata;
   return passages.map(({ start, end, tokens, headings = none, prefix = '', metadata: own }, ordinal) => {
@@ -21,10 +20,10 @@ export function makeChunks(pipeline: string, document: Document, passages: reado
     const text = document.text.slice(start, end);
     const embeddedText = prefix + text;
     const hash = textHash(embeddedText);
-    const occurrence = seen.get(hash) ?? 0;
-    seen.set(hash, occurrence + 1);
+    const occurrence = seen?.get(hash) ?? 0;
+    seen?.set(hash, occurrence + 1);
     return {
-      id: idOf(hash, occurrence),
+      id: ids.of(document.id, hash, occurrence),
       documentId: document.id,
       ordinal,
       start,

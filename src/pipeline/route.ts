@@ -15,8 +15,9 @@ export interface Route {
   /**
    * Runs the work on a document of so many UTF-16 code units once there is room in its lanes: passages that wait cost more
    * than text.
+   * @param documents how many they are, 1 unless told
    */
-  run<T>(units: number, work: () => Promise<T>): Promise<T>;
+  run<T>(units: number, work: () => Promise<T>, documents?: number): Promise<T>;
 }
 
 /** The one queue before an embedding model. */

@@ -35,8 +35,10 @@ export interface PipelineSpec extends ChainSpec {
 export interface GenerationsSpec {
   /** `hold`: the run is refused; `reindex`: it fills a new generation first and switches to it. */
   readonly onNewSpace: 'hold' | 'reindex';
-  /** Share of neighbours, 0 to 1, that a new generation must have in common with the active one. */
-  readonly overlap: number;
+  /** Questions that both generations are asked before a switch. */
+  readonly canaries: readonly string[];
+  /** Share, 0 to 1, of neighbours, and of what canaries find, that a new generation must have in common with the active one. */
+  readonly minOverlap: number;
   /** Documents a second that a filling takes over at most. */
   readonly rate?: number | undefined;
   /** How long a retired generation is kept for a switch back. */

@@ -6,6 +6,7 @@ import { openHubClient } from '../inference/models/hub-client.js';
 import { parseModelRef, type ModelRef } from '../inference/models/model-ref.js';
 import type { Refresher, RefreshOutcome } from '../inference/refresh/refresher.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
+import type { SpaceChange } from './generations/space-change.js';
 
 /** A model of the chain that can be exchanged while the run goes on. */
 export interface ModelTarget {
@@ -27,10 +28,12 @@ export interface ModelTargetOptions<Model> {
   readonly spec: Pick<PipelineSpec, 'models' | 'baseFolder'>;
   /** Finds the model of this step under another name. */
   prepare(model: string, revision: string | undefined, signal: AbortSignal): Promise<Loadable<Model>>;
+  /** Hears of a model that was refused for its space. Absent: it is refused, and that is all. */
+  readonly onNewSpace?: ((change: SpaceChange) => void) | undefined;
 }
 
 export async function createModelTarget<Model>(options: ModelTargetOptions<Model>): Promise<ModelTarget> {
-  const { model, revision, refresher, spec, prepare } = options;
+  const { model, revision, refresher, spec, prepare, onNewSpace } = options;
   const { cacheFolder, hubUrl = 'https://huggingface.co', token } = spec.models;
 
   async function commitOf(id: string, revision: string, signal: AbortSignal): Promise<string> {
@@ -57,14 +60,17 @@ export async function createModelTarget<Model>(options: ModelTargetOptions<Model
         checkWeights(loadable, update);
         return loadable;
       });
-      // Only what serves is remembered as what the branch stands for.
-      if (
-        next.kind === 'hub' &&
-        commit !== undefined &&
-        commit !== next.revision &&
-        outcome.result !== 'refused'
-      )
-        await openHubCache(cacheFolder, next.id).writeRef(next.revision, commit);
+      /** Only what serves is remembered as what the branch stands for. */
+      const adopt = async (): Promise<void> => {
+        if (next.kind === 'hub' && commit !== undefined && commit !== next.revision)
+          await openHubCache(cacheFolder, next.id).writeRef(next.revision, commit);
+      };
+      if (outcome.result !== 'refused') await adopt();
+      if (outcome.error?.code === 'artifact_mismatch')
+        onNewSpace?.({
+          ...{ model, revision, adopt },
+          next: { model: update.model, revision: commit ?? update.revision },
+        });
       return outcome;
     },
   };

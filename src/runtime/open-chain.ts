@@ -10,6 +10,7 @@ import { planEmbedding } from '../pipeline/plan-embedding.js';
 import type { LimitsSpec, PipelineSpec } from '../pipeline/spec.js';
 import { createEnrich } from '../transforms/enrich.js';
 import { createInferDocuments } from '../transforms/infer/infer-documents.js';
+import type { SpaceChange } from './generations/space-change.js';
 import { defaultRoom } from './default-room.js';
 import {
   inferIds,
@@ -37,9 +38,15 @@ export interface OpenedChain {
   readonly spaces: readonly SpaceLayout[];
 }
 
-export async function openChain(spec: PipelineSpec, context: OpenContext, stop: Stop): Promise<OpenedChain> {
+/** @param onNewSpace hears of models of another space that a refresh found */
+export async function openChain(
+  spec: PipelineSpec,
+  context: OpenContext,
+  stop: Stop,
+  onNewSpace?: (change: SpaceChange) => void,
+): Promise<OpenedChain> {
   const pool = openPool(spec, context);
-  const models = openModels({ spec, pool, context, stop });
+  const models = openModels({ spec, pool, context, stop, onNewSpace });
   const embeddings = await openEmbeddings(spec, (model) => models.embedding(model, { fillsStore: true }));
   const inferModels = await openInferModels(spec, (model) => models.handler(model));
   const lookups = await openLookups(spec, context, stop.aborting);

@@ -20,6 +20,7 @@ import { createRefresher } from '../inference/refresh/refresher.js';
 import { withOwnWorkers } from '../inference/workers/own-workers.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
+import type { SpaceChange } from './generations/space-change.js';
 import { openModelCopies } from './model-copies.js';
 import { createModelTarget, type ModelTarget } from './model-target.js';
 import { loadOptions } from './open-model.js';
@@ -40,6 +41,8 @@ export interface OpenModelsOptions {
   readonly pool: WorkerPool;
   readonly context: OpenContext;
   readonly stop: Pick<Stop, 'draining'>;
+  /** Hears of models of another space that a refresh found for those that fill the store. */
+  readonly onNewSpace?: ((change: SpaceChange) => void) | undefined;
 }
 
 /** What tells the kinds of models apart: how one is found, tried and named. */
@@ -48,6 +51,8 @@ interface Kind<Model, Sample> {
   readonly model: string | undefined;
   readonly revision: string | undefined;
   readonly probe: Probe<Model, Sample>;
+  /** A model of another space is refused. */
+  readonly fillsStore?: boolean;
   idOf(model: Model): string;
   prepare(
     model: string | undefined,
@@ -58,7 +63,7 @@ interface Kind<Model, Sample> {
   ): Promise<Loadable<Model>>;
 }
 
-export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Models {
+export function openModels({ spec, pool, context, stop, onNewSpace }: OpenModelsOptions): Models {
   const { clock, report, releasers } = context;
   const over = new AbortController();
   /** Ends loads and exchanges that are under way. */
@@ -118,6 +123,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
         revision,
         spec,
         prepare,
+        ...(kind.fillsStore && { onNewSpace }),
         refresher: {
           async refresh(prepare) {
             const outcome = await refresher.refresh(prepare);
@@ -157,6 +163,7 @@ export function openModels({ spec, pool, context, stop }: OpenModelsOptions): Mo
           model: named?.model,
           revision: named?.revision,
           probe: embeddingProbe({ sameSpace: fillsStore }),
+          fillsStore,
           idOf: ({ identity }) => identityDigest(identity),
           prepare: (name, revision, signal, pool, stage) =>
             prepareEmbeddingModel(renamed(model, name, revision), {

@@ -119,7 +119,8 @@ export function wireRoutes(parts: RouteParts): Chain['route'] {
       ),
       lanes,
       run: isKeyed(spec.embed)
-        ? (units, work) => parts.shares.run(lanesOf, units * 2, () => enter(units, work))
+        ? (units, work, documents) =>
+            parts.shares.run(lanesOf, units * 2, () => enter(units, work), documents)
         : enter,
     };
   }

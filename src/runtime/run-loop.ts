@@ -10,10 +10,9 @@ import type {
   SourceState,
 } from '../contracts/source.js';
 import type { SourceElement } from '../elements/document.js';
-import type { Outcome } from '../elements/outcome.js';
+import { ChunkIds } from '../elements/ids.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Admission, Load } from '../flow/admission.js';
-import { KeyedOrder } from '../flow/keyed-order.js';
 import { retry } from '../flow/retry.js';
 import type { Stop } from '../flow/stop.js';
 import type { UnderWay } from '../flow/under-way.js';
@@ -21,12 +20,11 @@ import type { Report, RunSummary } from '../observability/events.js';
 import { createBatchedSink } from '../pipeline/batched-sink.js';
 import { createPatientSink } from '../pipeline/patient-sink.js';
 import type { Chain, DocumentCaps } from '../pipeline/document-task.js';
-import { processElement, type ElementTaskContext } from '../pipeline/element-task.js';
+import { ElementTasks } from './element-tasks.js';
 import { forgetSuperseded } from './forget-superseded.js';
 import { createObservation, type Observation } from './observation.js';
 import { purge } from './purge.js';
 import { sweep } from './sweep.js';
-import { Tally } from './tally.js';
 
 export interface RunLoopOptions {
   readonly pipeline: string;
@@ -66,11 +64,9 @@ export async function runLoop(options: RunLoopOptions): Promise<RunSummary> {
 
 class Loop {
   readonly #options: RunLoopOptions;
-  readonly #tasks: ElementTaskContext;
+  readonly #tasks: ElementTasks;
   readonly #versions: Observation;
   readonly #admission: Admission;
-  readonly #order = new KeyedOrder();
-  readonly #tally = new Tally();
   readonly #underWay = new Set<Promise<void>>();
   #fault: MillraceError | undefined;
   /** The answer to a write may have been lost, and with it the word that a failure is over. So too before the start. */
@@ -90,8 +86,9 @@ class Loop {
     this.#options = { ...options, sink: patient };
     this.#admission = options.admission;
     this.#versions = createObservation(batched, clock);
-    this.#tasks = {
+    this.#tasks = new ElementTasks({
       pipeline,
+      chunkIds: new ChunkIds(pipeline),
       source: source.name,
       chain,
       sink: batched,
@@ -100,7 +97,7 @@ class Loop {
       clock,
       report,
       signal,
-    };
+    });
   }
 
   async run(): Promise<RunSummary> {
@@ -111,7 +108,7 @@ class Loop {
     await Promise.all(this.#underWay);
     if (this.#fault !== undefined) throw this.#fault;
     const end = stop.aborting.aborted ? 'aborted' : stop.draining.aborted ? 'drained' : 'complete';
-    const summary = this.#tally.summary(clock.now() - began, end);
+    const summary = this.#tasks.tally.summary(clock.now() - began, end);
     report({ type: 'finished', summary });
     return summary;
   }
@@ -200,33 +197,9 @@ class Loop {
   }
 
   async #settle(delivery: ElementsDelivery): Promise<void> {
-    const outcomes = await this.#process(delivery.elements);
+    const outcomes = await this.#tasks.process(delivery.elements);
     await delivery.settle(outcomes);
     if (delivery.progress !== undefined) this.#options.report({ type: 'progress', share: delivery.progress });
-  }
-
-  async #process(elements: readonly SourceElement[]): Promise<Outcome[]> {
-    // All are waited for, also when one rejects: nothing may still use the store once the run has ended.
-    const results = await Promise.allSettled(elements.map((element) => this.#processOne(element)));
-    return results.map((result) => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
-  }
-
-  async #processOne(element: SourceElement): Promise<Outcome> {
-    const outcome = await this.#order.run(element.id, () => processElement(element, this.#tasks));
-    this.#tally.add(outcome);
-    const embedded = outcome.kind === 'stored' ? outcome.embedded : 0;
-    const characters = element.kind === 'document' ? element.text.length : 0;
-    this.#options.report({
-      type: 'settled',
-      documentId: element.id,
-      outcome: outcome.kind,
-      embedded,
-      characters,
-    });
-    return outcome;
   }
 
   async #sweep(scope: PassScope, commanded = false): Promise<void> {
@@ -240,7 +213,7 @@ class Loop {
     };
     let documents = 0;
     for await (const deletions of sweep(options)) {
-      const outcomes = await this.#process(deletions);
+      const outcomes = await this.#tasks.process(deletions);
       documents += outcomes.filter(({ kind }) => kind === 'deleted').length;
     }
     await purge({
@@ -248,7 +221,7 @@ class Loop {
       failed,
       source: source.name,
       scope,
-      process: (deletions) => this.#process(deletions),
+      process: (deletions) => this.#tasks.process(deletions),
       signal: stop.aborting,
     });
     if (documents > 0) report({ type: 'swept', documents });

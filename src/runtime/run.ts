@@ -13,6 +13,7 @@ import { createRedact } from '../observability/redact.js';
 import { agreeOnChain } from '../pipeline/artifacts.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import { adoptChain } from './generations/adopt-chain.js';
+import { createSpaceChanger } from './generations/space-changer.js';
 import { dropRetired } from './generations/drop-retired.js';
 import { keepRetention } from './keep-retention.js';
 import { checkTerms } from './check-terms.js';
@@ -21,6 +22,7 @@ import { openFailedStore, openSource, openStore, type OpenContext } from './open
 import { openStatus, type Status } from './open-status.js';
 import { rereading } from './reread-every.js';
 import { runLoop } from './run-loop.js';
+import { lastingControl, runOn, type RunEnd } from './run-on.js';
 import { sourceState } from './source-state.js';
 import { startRefresh, type RunControl } from './start-refresh.js';
 import { Tally } from './tally.js';
@@ -52,7 +54,13 @@ const startTries = 6;
  * Brings a source into its store: reads, chunks, embeds, writes, settles, until the source ends or the run is stopped.
  * @throws MillraceError of what stopped the run; whatever was under way then comes again at the next run
  */
-export async function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
+export function runPipeline(spec: PipelineSpec, options: RunOptions): Promise<RunSummary> {
+  const onControl = lastingControl(options.onControl);
+  return runOn(spec, (one) => runOnce(one, { ...options, ...(onControl && { onControl }) }));
+}
+
+/** Until the source ends, a stop, or a model of another space fills the store: then the next run goes on with it. */
+async function runOnce(spec: PipelineSpec, options: RunOptions): Promise<RunEnd> {
   const { connectors, allowMassDeletion = false, onEvent } = options;
   const clock = options.clock ?? systemClock;
   const stop = new Stop(clock);
@@ -86,7 +94,22 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
     releasers.push(keepRetention({ failed, retentionMs: spec.failedRetentionMs, clock, report }));
     const given = options.source ?? (await openSource(spec, context));
     const watch = options.watch ?? given.endless ?? false;
-    const opened = await openChain(spec, context, stop);
+    let loopEnded = (): void => undefined;
+    const loopEnd = new Promise<void>((resolve) => (loopEnded = resolve));
+    const changer =
+      options.source === undefined &&
+      store.generations !== undefined &&
+      spec.generations.onNewSpace === 'reindex'
+        ? createSpaceChanger({
+            ...{ spec, connectors, report },
+            signal: AbortSignal.any([options.signal, options.abort].filter((one) => one !== undefined)),
+            drain: async () => {
+              stop.drain(spec.stopDeadlineMs);
+              await loopEnd;
+            },
+          })
+        : undefined;
+    const opened = await openChain(spec, context, stop, changer?.see);
     const { artifact, spaces, models } = opened;
     const wired = wireChain(spec, opened, context, stop);
     const { chain, admission, limits } = wired;
@@ -116,7 +139,7 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
           { clock, signal: stop.draining },
         ),
       );
-    const summary = await runLoop({
+    const looped = runLoop({
       pipeline: spec.name,
       source,
       chain,
@@ -140,13 +163,21 @@ export async function runPipeline(spec: PipelineSpec, options: RunOptions): Prom
       report,
       tune,
       keepRecords: options.keepRecords ?? false,
+    }).finally(loopEnded);
+    const summary = await looped.catch(async (thrown: unknown) => {
+      const moved = MillraceError.from(thrown).code === 'generation_moved';
+      const next = moved ? await changer?.moved() : undefined;
+      if (next === undefined) throw thrown;
+      return new Tally().summary(clock.now() - began, 'drained');
     });
+    const next = await changer?.settle();
     if (!stop.draining.aborted) await tune();
-    return summary;
+    return { summary, next };
   } catch (error) {
     if (!isStop(stop, error)) throw error;
     // Stopped before the first document: nothing was under way.
-    return new Tally().summary(clock.now() - began, stop.aborting.aborted ? 'aborted' : 'drained');
+    const end = stop.aborting.aborted ? 'aborted' : 'drained';
+    return { summary: new Tally().summary(clock.now() - began, end), next: undefined };
   } finally {
     stop.settle();
     await releasers.release();

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../src/elements/canonical-json.js';
 import { createDocument } from '../../src/elements/document.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { contentHash } from '../../src/elements/hash.js';
-import { chunkIds } from '../../src/elements/ids.js';
+import { ChunkIds } from '../../src/elements/ids.js';
 import { cleanText } from '../../src/elements/text.js';
 import { laterVersion, nextVersion, parseVersion, versionOf } from '../../src/elements/version.js';
 
@@ -127,18 +127,18 @@ describe('metadata made by functions of others', () => {
 describe('chunk id', () => {
   test('keeps its value from release to release', () => {
     const hash = '0123456789abcdef0123456789abcdef';
-    expect(chunkIds('p"é', 'd/ü')(hash, 12)).toBe('2caeebf3-ffcc-5d86-8ae9-d3610ccb94a3');
+    expect(new ChunkIds('p"é').of('d/ü', hash, 12)).toBe('2caeebf3-ffcc-5d86-8ae9-d3610ccb94a3');
   });
 
   test('is a version 5 UUID, the same for the same parts and another for any other', () => {
-    const id = chunkIds('p', 'd')('a0', 0);
+    const id = new ChunkIds('p').of('d', 'a0', 0);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(chunkIds('p', 'd')('a0', 0)).toBe(id);
+    expect(new ChunkIds('p').of('d', 'a0', 0)).toBe(id);
     const others = [
-      chunkIds('q', 'd')('a0', 0),
-      chunkIds('p', 'e')('a0', 0),
-      chunkIds('p', 'd')('a1', 0),
-      chunkIds('p', 'd')('a0', 1),
+      new ChunkIds('q').of('d', 'a0', 0),
+      new ChunkIds('p').of('e', 'a0', 0),
+      new ChunkIds('p').of('d', 'a1', 0),
+      new ChunkIds('p').of('d', 'a0', 1),
     ];
     expect(new Set([id, ...others]).size).toBe(5);
   });

@@ -21,6 +21,18 @@ describe('batcher', () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
+  test('of many items submitted at once each leaves its result or its error in its place', async () => {
+    const batcher = new Batcher<number, number>({
+      ...settings,
+      run: async (items) =>
+        items.map((item) => (item === 2 ? new MillraceError('item_malformed', 'Two.') : item * 10)),
+    });
+    const results = await batcher.submitEach([1, 2, 3]);
+    expect(results).toEqual([10, expect.objectContaining({ code: 'item_malformed' }), 30]);
+    expect(await batcher.submitEach([])).toEqual([]);
+    await expect(batcher.submitAll([1, 2, 3])).rejects.toMatchObject({ code: 'item_malformed' });
+  });
+
   test('what is withdrawn while it waits is rejected and goes into no batch', async () => {
     const batches: number[][] = [];
     let finish: () => void = () => undefined;

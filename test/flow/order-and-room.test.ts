@@ -35,6 +35,20 @@ describe('keyed order', () => {
     ]);
     expect(seen).toEqual(['b', 'a']);
   });
+
+  test('a key that was taken is free once it is left and nobody waited for it', async () => {
+    const order = new KeyedOrder();
+    expect([order.enter('a'), order.enter('a'), order.enter('b')]).toEqual([true, false, true]);
+    const seen: string[] = [];
+    const first = order.run('a', async () => void seen.push('first'));
+    const second = order.run('a', async () => void seen.push('second'));
+    await turn();
+    expect(seen).toEqual([]);
+    order.leave('a');
+    await Promise.all([first, second]);
+    expect(seen).toEqual(['first', 'second']);
+    expect([order.enter('a'), order.enter('b')]).toEqual([true, false]);
+  });
 });
 
 describe('admission', () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { connectors } from '../../connectors/registry.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
+import { checkPipeline } from '../../src/runtime/check.js';
 import { deletion, document, logOf, paragraphs, smallChunks, usePglite } from './bed.js';
 
 const openBed = usePglite();
@@ -59,6 +61,27 @@ test('a query while a document is replaced, and after the replacement failed, fi
   await bed.run({ input: smallChunks, source: logOf([fresh]) });
   expect(await reader.retrieve('Paragraph of the old', { k: 100 })).toHaveLength(60);
   await reader.close();
+});
+
+test('a check before, between and after runs of one process changes nothing: updates still remove what they replace', async () => {
+  const bed = await openBed();
+  const check = async () => {
+    for await (const finding of checkPipeline(bed.spec(smallChunks), connectors))
+      expect(finding.error, finding.part).toBeUndefined();
+  };
+  const pages = paragraphs(4);
+  await bed.write({ 'a.md': pages.join('\n\n') });
+  await check();
+  expect(await bed.content()).toMatchObject({ chunks: [], ledger: [] });
+  await bed.run({ input: smallChunks });
+  await bed.write({ 'a.md': pages[2]! });
+  await check();
+  expect(await bed.texts('a.md')).toEqual(pages);
+  expect((await bed.run({ input: smallChunks })).outcomes).toMatchObject({ stored: 1 });
+  expect(await bed.texts('a.md')).toEqual([pages[2]]);
+  await bed.remove('a.md');
+  await check();
+  expect((await bed.run({ input: smallChunks })).outcomes).toMatchObject({ deleted: 1 });
 });
 
 test('a deleted file takes its chunks along', async () => {

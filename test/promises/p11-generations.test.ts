@@ -19,7 +19,8 @@ const chain: PipelineInput['chain'] = [
   { embed: { static: { model: 'bundled', prompts: { document: 'passage: ', query: 'query: ' } } } },
 ];
 const held: Partial<PipelineInput> = { chain };
-const reindexed: Partial<PipelineInput> = { chain, generations: { onNewSpace: 'reindex' } };
+const canaries = ['Who makes honey?', 'What do cows eat?'];
+const reindexed: Partial<PipelineInput> = { chain, generations: { onNewSpace: 'reindex', canaries } };
 
 const animals = {
   'ants.md': '# Ants\n\nAnts live in colonies.',
@@ -47,11 +48,18 @@ test('a run with another model fills a new generation from the stored texts and 
   const notices: string[] = [];
   const summary = await bed.run({
     input: reindexed,
-    onEvent: (event) => event.type === 'notice' && notices.push(event.code),
+    onEvent: (event) => event.type === 'notice' && notices.push(`${event.code}: ${event.message}`),
   });
   // The texts came from the store, so the source had nothing new.
   expect(summary.outcomes).toMatchObject({ unchanged: 3, stored: 0 });
-  expect(notices).toEqual(['generation_filling', 'generation_switched']);
+  expect(notices).toEqual([
+    expect.stringMatching(
+      /^generation_filling: .*3 documents with 3 chunks, about \d+ MB on disk.* are free/,
+    ),
+    // Three documents, of which each question finds all.
+    expect.stringMatching(/^generation_compared: .*"Who makes honey\?": 100 %; "What do cows eat\?": 100 %/),
+    expect.stringMatching(/^generation_switched/),
+  ]);
   expect(await statesOf(bed)).toEqual([
     { number: 1, state: 'retired', behind: 3, documents: 3 },
     { number: 2, state: 'active', behind: 0, documents: 3 },
@@ -199,9 +207,11 @@ test('a generation that answers too differently, or whose texts would be others,
     generations: { onNewSpace: 'reindex' },
   };
   expect(await codeOf(bed.run({ input: chunked }))).toBe('artifact_mismatch');
-  expect(await codeOf(withReindex(bed.spec(held), { connectors }, (reindex) => reindex.switch(1.01)))).toBe(
-    'generation_refused',
-  );
+  const asking = bed.spec({ chain, generations: { canaries } });
+  await expect(withReindex(asking, { connectors }, (reindex) => reindex.switch(1.01))).rejects.toMatchObject({
+    code: 'generation_refused',
+    message: expect.stringContaining('"Who makes honey?": 100 %') as string,
+  });
   expect(await statesOf(bed)).toMatchObject([
     { number: 1, state: 'active' },
     { number: 2, state: 'filling', behind: 0 },

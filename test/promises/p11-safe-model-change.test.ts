@@ -291,7 +291,7 @@ test('an embedder that fills the store keeps its space: another is refused, and 
   const event = await run.refreshed(2);
   expect(event).toMatchObject({
     result: 'refused',
-    error: { code: 'artifact_mismatch', hint: expect.stringContaining('Fill a new store') as string },
+    error: { code: 'artifact_mismatch', hint: expect.stringContaining('onNewSpace: reindex') as string },
   });
   await run.more(3);
   await run.end();

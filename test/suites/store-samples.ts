@@ -11,7 +11,7 @@ import type { SearchHit } from '../../src/contracts/chunk-search.js';
 import type { Store } from '../../src/contracts/store.js';
 import { readFilter } from '../../src/elements/filter/read-filter.js';
 import { textHash } from '../../src/elements/hash.js';
-import { chunkIds } from '../../src/elements/ids.js';
+import { ChunkIds } from '../../src/elements/ids.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { versionOf, type Version } from '../../src/elements/version.js';
 
@@ -70,7 +70,7 @@ export function chunksFor(
     const occurrence = texts.slice(0, ordinal).filter((earlier) => earlier === text).length;
     const end = start + text.length;
     const chunk = {
-      id: chunkIds('suite', documentId)(textHash(text), occurrence),
+      id: new ChunkIds('suite').of(documentId, textHash(text), occurrence),
       documentId,
       ordinal,
       start,

@@ -26,6 +26,8 @@ export interface TortureDriver<Change> {
   backlog(): Promise<number>;
   /** What the store must hold once there is no backlog, by document id, as the steps before the chunker left it. */
   expected(): Promise<ReadonlyMap<string, Expected>>;
+  /** Gives the chain what it lacked, so that failed elements can be replayed; absent where nothing can be mended. */
+  readonly mend?: () => Promise<void>;
   /** What was written of a document, oldest first, for people who look into a difference. */
   trace(id: string): Promise<readonly string[]>;
   stop(): Promise<void>;

@@ -2,7 +2,7 @@ import { startTcpProxy } from '../support/faults/tcp-proxy.js';
 import { startPostgres } from '../support/services/postgres.js';
 import type { StartDriver } from './driver.js';
 import type { Content, Expected } from './log.js';
-import { languages, maxRowBytes, rowOperations, type RowOperation } from './row-operations.js';
+import { languages, maxRowBytes, rowOperations, unlisted, type RowOperation } from './row-operations.js';
 import { RowWriters } from './row-writers.js';
 import { SteadyClient } from './steady-client.js';
 
@@ -36,6 +36,7 @@ export const startPostgresDriver: StartDriver<RowOperation> = async (random) => 
   const client = new SteadyClient(server.url);
   const writers = new RowWriters(server.url, random);
   const url = proxy.through(server.url);
+  const listed = { ...languages };
   let target: string | undefined;
 
   const ask = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
@@ -87,18 +88,22 @@ export const startPostgresDriver: StartDriver<RowOperation> = async (random) => 
         expected.set(id, { content: undefined, failed: false, earlier: [] });
       const failing: string[] = [];
       for (const row of await ask<Row>('select * from documents')) {
-        const content = contentOf(row);
+        const content = contentOf(row, listed);
         if (content === undefined) failing.push(row.id);
         expected.set(row.id, { content, failed: content === undefined, earlier: [] });
       }
       const earlier = new Map<string, Content[]>();
       for (const row of await ask<Row>('select * from history where id = any($1)', [failing])) {
-        const content = contentOf(row);
+        const content = contentOf(row, listed);
         if (content !== undefined) earlier.set(row.id, [...(earlier.get(row.id) ?? []), content]);
       }
       for (const [id, contents] of earlier)
         expected.set(id, { content: undefined, failed: true, earlier: contents });
       return expected;
+    },
+    async mend() {
+      listed[unlisted] = 'Unlisted';
+      await ask('insert into languages values ($1, $2)', [unlisted, listed[unlisted]]);
     },
     async trace(id) {
       const rows = await ask<object>(
@@ -117,8 +122,11 @@ export const startPostgresDriver: StartDriver<RowOperation> = async (random) => 
 };
 
 /** What a row must become; undefined where it must fail. */
-function contentOf({ body, lang, revision }: Row): Content | undefined {
-  const language = languages[lang];
+function contentOf(
+  { body, lang, revision }: Row,
+  listed: Readonly<Record<string, string>>,
+): Content | undefined {
+  const language = listed[lang];
   if (language === undefined || Buffer.byteLength(body) > maxRowBytes) return undefined;
   return { text: body, metadata: { lang, revision, language } };
 }

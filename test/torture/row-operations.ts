@@ -20,7 +20,7 @@ export type RowOperation =
 
 /** What the look-up knows; a row in another language is a failed element. */
 export const languages: Readonly<Record<string, string>> = { en: 'English', de: 'Deutsch' };
-const unlisted = 'xx';
+export const unlisted = 'xx';
 /** Bytes: a row above is a failed element. Long texts stay below, oversized ones are above it. */
 export const maxRowBytes = 16_000;
 

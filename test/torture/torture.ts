@@ -2,17 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PipelineInput } from '../../src/config/schema.js';
-import type { FailedRecord } from '../../src/contracts/failed-store.js';
 import { startTcpProxy } from '../support/faults/tcp-proxy.js';
 import { millrace, type Ended } from '../support/millrace-process.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { startPostgres } from '../support/services/postgres.js';
 import { Daemons } from './daemons.js';
-import { auditFindings } from './audit-findings.js';
 import type { StartDriver, TortureDriver } from './driver.js';
 import { planFaults, strike } from './faults.js';
-import { fillReference } from './reference.js';
-import { settleFailed, verify, type Verdict } from './verify.js';
+import { reckon } from './reckoning.js';
+import type { Verdict } from './verify.js';
 
 export interface TortureRun {
   /** An empty folder for configurations and failed elements. */
@@ -99,22 +97,19 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
     const stopped = await daemons.stop();
     // What a killed process left to be cleared away is cleared at the next start.
     const last = await millrace(['run', config, '--until-idle']);
-    const expected = await settleFailed(store.url, 'tortured', pipeline, await driver.expected());
-    await fillReference(input(store.url, 'reference'), folder, driver.source, expected);
-    const verdict = await verify({
-      ...{ url: store.url, pipeline, schema: 'tortured', reference: 'reference', expected },
-      failedRecords: await failedRecords(config),
+    const { ended, ...verdict } = await reckon({
+      ...{ driver, config, folder, pipeline, url: store.url, schema: 'tortured' },
+      undisturbed: { schema: 'reference', input: input(store.url, 'reference') },
     });
-    const audited = driver.audited ? await auditFindings(config, expected) : [];
     for (const id of new Set(verdict.differences.map((line) => line.split(': ')[0]!)))
       for (const line of (await driver.trace(id)).slice(-6)) say(`written of ${id}: ${line}`);
     return {
       ...verdict,
-      differences: [...verdict.differences, ...audited],
       kills: daemons.kills,
-      faulty: [...daemons.ended.filter(notAway), ...[...stopped, last].filter(({ code }) => code !== 0)].map(
-        ({ code, signal, stderr }) => `ended with ${code ?? signal}:\n${lastLines(stderr)}`,
-      ),
+      faulty: [
+        ...daemons.ended.filter(notAway),
+        ...[...stopped, last, ...ended].filter(({ code }) => code !== 0),
+      ].map(({ code, signal, stderr }) => `ended with ${code ?? signal}:\n${lastLines(stderr)}`),
     };
   } finally {
     await daemons.abandon();
@@ -156,11 +151,4 @@ async function caughtUp(
       say(`${backlog} changes to go`);
     }
   }
-}
-
-async function failedRecords(config: string): Promise<string[]> {
-  const { code, stdout, stderr } = await millrace(['failed', 'list', config, '--json']);
-  if (code !== 0) throw new Error(stderr);
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  return lines.map((line) => (JSON.parse(line) as FailedRecord).documentId);
 }

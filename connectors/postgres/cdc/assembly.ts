@@ -1,8 +1,8 @@
 import type { SourceElement } from '../../../src/elements/document.js';
-import { versionOf, type Version } from '../../../src/elements/version.js';
+import { versionsAt, type Version } from '../../../src/elements/version.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { ChangeStream } from './change-stream.js';
-import { KnownRows } from './known-rows.js';
+import { isComplete, KnownRows } from './known-rows.js';
 import { printLsn, type Lsn } from './lsn.js';
 import type { RowEvent, StreamEvent } from './pgoutput.js';
 import type { Incomplete } from './fill-absent.js';
@@ -48,7 +48,8 @@ interface Transaction {
   readonly committedAt: number;
   readonly xid: number;
   /** Of the last change in it, from 1. */
-  index: bigint;
+  index: number;
+  versionAt(index: number): Version;
   readonly known: KnownRows;
 }
 
@@ -99,7 +100,12 @@ export class Assembly {
       if (event === undefined) break;
       switch (event.kind) {
         case 'begin':
-          this.#transaction = { ...event, index: 0n, known: new KnownRows() };
+          this.#transaction = {
+            ...event,
+            index: 0,
+            versionAt: versionsAt(this.#options.epoch, event.commitLsn),
+            known: new KnownRows(),
+          };
           break;
         case 'commit':
           this.#transaction = undefined;
@@ -115,7 +121,12 @@ export class Assembly {
           // What came before is handed over first: the plan may be an error.
           full = items.length > 0 && this.#plans.get(event.relation.id)?.relation !== event.relation;
           if (full) this.#put = event;
-          else await this.#take(event, this.#current());
+          else {
+            const held = this.#plans.get(event.relation.id);
+            // Nearly always: a promise for each row would cost more than the row.
+            const plan = held?.relation === event.relation ? held.plan : await this.#plan(event.relation);
+            if (plan !== undefined) this.#take(event, plan, this.#current());
+          }
           break;
         case 'truncate':
           full = items.length > 0;
@@ -137,30 +148,17 @@ export class Assembly {
     const { items, incomplete, committedAt, passed } = this.#batch;
     this.#batch = emptyBatch();
     if (incomplete.length > 0) await this.#options.fill(incomplete);
-    const elements = items.flatMap((item) => {
-      if (!('row' in item)) return [item];
-      if (item.row.gone) return [];
-      return [rowElement(item.plan, item.row.tuple, item.version, this.#options.maxItemBytes)];
-    });
+    const elements =
+      incomplete.length === 0 ? (items as SourceElement[]) : items.flatMap((item) => this.#completed(item));
     if (elements.length > 0) return { kind: 'elements', elements, committedAt: committedAt!, passed };
     if (passed !== undefined) this.#options.passed(passed);
     return this.next();
   }
 
-  async #take(event: RowEvent, transaction: Transaction): Promise<void> {
-    const plan = await this.#plan(event.relation);
-    if (plan === undefined) return;
-    const batch = this.#batch;
-    batch.committedAt ??= transaction.committedAt;
-    const before = batch.items.length;
-    this.#read(event, plan, transaction, batch.items);
-    for (let at = before; at < batch.items.length; at += 1) {
-      const item = batch.items[at]!;
-      if (!('row' in item)) continue;
-      batch.bytes += item.row.tuple.bytes;
-      if (plan.mapped.some((place) => item.row.tuple.values[place] === undefined))
-        batch.incomplete.push(item.row);
-    }
+  #completed(item: SourceElement | Pending): SourceElement[] {
+    if (!('row' in item)) return [item];
+    if (item.row.gone) return [];
+    return [rowElement(item.plan, item.row.tuple, item.version, this.#options.maxItemBytes)];
   }
 
   /** Everything up to here was taken, and no transaction is in the middle. */
@@ -170,27 +168,33 @@ export class Assembly {
     else if (batch.passed === undefined || batch.passed < lsn) batch.passed = lsn;
   }
 
-  #read(
-    { op, old, row }: RowEvent,
-    plan: RowPlan,
-    transaction: Transaction,
-    items: (SourceElement | Pending)[],
-  ): void {
+  #take({ op, old, row }: RowEvent, plan: RowPlan, transaction: Transaction): void {
+    const batch = this.#batch;
+    const { known } = transaction;
+    batch.committedAt ??= transaction.committedAt;
     const oldId = old === undefined ? undefined : idOf(plan, old.values);
     if (op === 'delete') {
-      items.push({ kind: 'deletion', id: oldId!, version: this.#version(transaction) });
-      transaction.known.forget(plan, oldId!);
+      batch.items.push({ kind: 'deletion', id: oldId!, version: this.#version(transaction) });
+      known.forget(plan, oldId!);
       return;
     }
-    const id = idOf(plan, row!.values);
-    transaction.known.complete(plan, oldId ?? id, row!, old);
+    const tuple = row!;
+    const id = idOf(plan, tuple.values);
+    known.complete(plan, oldId ?? id, tuple, old);
     if (oldId !== undefined && oldId !== id) {
-      items.push({ kind: 'deletion', id: oldId, version: this.#version(transaction) });
-      transaction.known.forget(plan, oldId);
+      batch.items.push({ kind: 'deletion', id: oldId, version: this.#version(transaction) });
+      known.forget(plan, oldId);
     }
-    transaction.known.keep(plan, id, row!);
-    const incomplete: Incomplete = { plan, tuple: row!, xid: transaction.xid, gone: false };
-    items.push({ plan, version: this.#version(transaction), row: incomplete });
+    known.keep(plan, id, tuple);
+    batch.bytes += tuple.bytes;
+    const version = this.#version(transaction);
+    if (isComplete(plan, tuple)) {
+      batch.items.push(rowElement(plan, tuple, version, this.#options.maxItemBytes));
+      return;
+    }
+    const incomplete: Incomplete = { plan, tuple, xid: transaction.xid, gone: false };
+    batch.incomplete.push(incomplete);
+    batch.items.push({ plan, version, row: incomplete });
   }
 
   async #truncate(relations: readonly Relation[], transaction: Transaction): Promise<Assembled> {
@@ -213,8 +217,8 @@ export class Assembly {
   }
 
   #version(transaction: Transaction): Version {
-    transaction.index += 1n;
-    return versionOf(this.#options.epoch, transaction.commitLsn, transaction.index);
+    transaction.index += 1;
+    return transaction.versionAt(transaction.index);
   }
 
   #current(): Transaction {

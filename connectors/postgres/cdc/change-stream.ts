@@ -7,6 +7,8 @@ import { Wake } from './wake.js';
 /** What was read and waits to be taken: events of the stream, and words that all up to a position was sent. */
 export type Waiting = StreamEvent | { readonly kind: 'position'; readonly lsn: Lsn };
 
+const taken: Waiting = { kind: 'position', lsn: 0n };
+
 /** Beyond these the server has to wait: what waits here outlives the young generation, and costs memory and collection. */
 const maxEvents = 1_024;
 const maxBytes = 8 << 20;
@@ -55,7 +57,7 @@ export class ChangeStream implements StreamListener {
       return undefined;
     }
     // Not held here any longer than need be.
-    this.#waiting[this.#taken] = { kind: 'position', lsn: 0n };
+    this.#waiting[this.#taken] = taken;
     this.#taken += 1;
     return event;
   }

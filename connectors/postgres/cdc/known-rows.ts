@@ -15,7 +15,7 @@ export class KnownRows {
 
   /** Fills in what the row leaves out, from the row as it was or as it is known. */
   complete(plan: RowPlan, id: string, row: Tuple, old: Tuple | undefined): void {
-    if (plan.mapped.every((at) => row.values[at] !== undefined)) return;
+    if (isComplete(plan, row)) return;
     const known = this.#rows.get(keyOf(plan, id));
     for (const at of plan.mapped) {
       if (row.values[at] !== undefined) continue;
@@ -27,6 +27,7 @@ export class KnownRows {
   }
 
   keep(plan: RowPlan, id: string, { values, bytes }: Tuple): void {
+    if (bytes < leastApart && this.#rows.size === 0) return;
     const key = keyOf(plan, id);
     this.#remove(key);
     if (bytes < leastApart) return;
@@ -54,6 +55,12 @@ export class KnownRows {
     this.#rows.delete(key);
     this.#characters -= sizeOf(values);
   }
+}
+
+/** The stream left out nothing that is mapped. */
+export function isComplete({ mapped }: RowPlan, { values }: Tuple): boolean {
+  for (const at of mapped) if (values[at] === undefined) return false;
+  return true;
 }
 
 function keyOf({ table }: RowPlan, id: string): string {

@@ -1,5 +1,6 @@
 import { createDocument, type SourceElement } from '../../../src/elements/document.js';
-import { cleanText } from '../../../src/elements/text.js';
+import { setField } from '../../../src/elements/json-fields.js';
+import { storable } from '../../../src/elements/text.js';
 import type { Json } from '../../../src/elements/metadata.js';
 import type { Version } from '../../../src/elements/version.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
@@ -14,7 +15,7 @@ export function idOf({ table, id }: RowPlan, values: Values): string {
     id.length === 1
       ? values[id[0]!]!
       : id.map((at) => values[at]!.replace(/[%/]/g, (sign) => (sign === '%' ? '%25' : '%2F'))).join('/');
-  return cleanText(table.mapping.prefix + own).text;
+  return storable(table.mapping.prefix + own);
 }
 
 /** Key of a row, in the order of its index. */
@@ -41,16 +42,18 @@ export function rowElement(
         { hint: 'Raise limits.maxItemBytes, or split the document.' },
       ),
     };
-  const texts = plan.text.map((at) => values[at]).filter((text) => typeof text === 'string');
-  const metadata = plan.metadata.map(({ name, at, read }): [string, Json] => {
+  const metadata: { [name: string]: Json } = {};
+  for (const { name, at, read } of plan.metadata) {
     const value = values[at];
-    return [name, typeof value === 'string' ? read(value) : null];
-  });
-  return createDocument({
-    id,
-    text: texts.join('\n\n'),
-    // Not by assignment: a column may be called __proto__.
-    metadata: Object.fromEntries(metadata),
-    version,
-  });
+    setField(metadata, name, typeof value === 'string' ? read(value) : null);
+  }
+  return createDocument({ id, text: textOf(plan, values), metadata, version });
+}
+
+function textOf({ text }: RowPlan, values: Values): string {
+  if (text.length === 1) return values[text[0]!] ?? '';
+  return text
+    .map((at) => values[at])
+    .filter((part) => typeof part === 'string')
+    .join('\n\n');
 }

@@ -49,7 +49,9 @@ export function embeddingProbe({ sameSpace }: EmbeddingProbeOptions): Probe<Embe
         throw new MillraceError(
           'artifact_mismatch',
           `The store holds vectors of another space than model ${identity.name} makes: ${describeDifference(old.identity, identity)}`,
-          { hint: 'Fill a new store (another sink path, schema or pipeline name) with this model.' },
+          {
+            hint: 'Fill a new generation with it: by `generations: { onNewSpace: reindex }` while the run goes on, or by `millrace generations start`.',
+          },
         );
       if (vectors.length !== texts.length)
         throw failed(`it gave ${vectors.length} vectors for ${texts.length} texts`);

@@ -1,6 +1,7 @@
 import type { Generations } from '../../contracts/generations.js';
 import { agreesWith, chainDigest, hintOf } from '../../pipeline/artifacts.js';
 import { activeChain, findGeneration } from './find.js';
+import { forecastLine } from './forecast.js';
 import { openReindex, type ReindexOptions } from './reindex.js';
 
 /**
@@ -22,19 +23,18 @@ export async function adoptChain(options: Omit<ReindexOptions, 'generations' | '
     });
   if (spec.generations.onNewSpace === 'hold')
     return agreesWith(active.chain, opened.artifact, { hint: hintOf(await store.count()) });
-  const { overlap, rate } = spec.generations;
+  const { minOverlap, rate } = spec.generations;
   const reindex = await openReindex({ ...options, generations, rate });
-  const { documents, chunks } = reindex.forecast;
   const say = (code: string, message: string) =>
     context.report({ type: 'notice', level: 'info', code, message });
   say(
     'generation_filling',
-    `Generation ${reindex.number} takes over ${documents} documents with ${chunks} chunks; generation ${reindex.active} is read until then.`,
+    `Generation ${reindex.number} takes over ${forecastLine(reindex.forecast)}; generation ${reindex.active} is read until then.`,
   );
-  const { share } = await reindex.switch(overlap);
+  await reindex.switch(minOverlap);
   say(
     'generation_switched',
-    `Generation ${reindex.number} is active now; ${Math.round(share * 100)} % of the neighbours are those of generation ${reindex.active}.`,
+    `Generation ${reindex.number} is active now, generation ${reindex.active} is kept for a switch back.`,
   );
 }
 

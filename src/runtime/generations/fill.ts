@@ -46,6 +46,9 @@ const batches = 3;
 /** Documents of a killed process come back after this; those that this process still works on are not taken again. */
 const leaseMs = 20_000;
 const countEveryMs = 2_000;
+/** How long the first batches are measured before anybody is told, and from one word to the next. */
+const measureMs = 5_000;
+const tellEveryMs = 60_000;
 /** A round that found no more than this has caught up with the writers. */
 const fewDocuments = 200;
 
@@ -62,7 +65,7 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
   const refused = new Map<string, MillraceError>();
   const began = clock.now();
   const underWay = new Set<string>();
-  let [documents, embedded, countedAt] = [0, 0, 0];
+  let [documents, embedded, countedAt, tellAt] = [0, 0, 0, began + measureMs];
   // A round goes through the ids once. After one that found little the filling ends.
   let [after, inRound, over] = ['', 0, false];
 
@@ -130,7 +133,13 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
     if (clock.now() - countedAt < countEveryMs) return;
     countedAt = clock.now();
     const behind = await patiently(() => generations.behind(number, signal));
-    report({ type: 'progress', share: documents / Math.max(1, documents + behind.documents) });
+    const left = behind.documents;
+    report({ type: 'progress', share: documents / Math.max(1, documents + left) });
+    if (clock.now() < tellAt || documents === 0) return;
+    tellAt = clock.now() + tellEveryMs;
+    const perSecond = (documents * 1_000) / (clock.now() - began);
+    const etaMs = Math.round((left * 1_000) / perSecond);
+    report({ type: 'filling', generation: number, documents, left, perSecond, etaMs });
   }
 
   await patiently(() => generations.enlist(number, signal));

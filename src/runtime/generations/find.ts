@@ -29,11 +29,20 @@ export async function findGeneration(
   generations: Generations,
   chain: ChainArtifact,
 ): Promise<number | undefined> {
+  return (await generationsLike(generations, chain)).at(-1);
+}
+
+/** All that were, or are being, filled by a chain like this one, in the order of their numbers. */
+export async function generationsLike(
+  generations: Generations,
+  chain: ChainArtifact,
+): Promise<readonly number[]> {
   const digest = chainDigest(chain);
-  for (const { number, state } of [...(await generations.list())].reverse()) {
+  const found: number[] = [];
+  for (const { number, state } of await generations.list()) {
     if (state === 'leaving') continue;
     const stored = await readChain(generations.view(number).artifacts);
-    if (stored !== undefined && chainDigest(stored) === digest) return number;
+    if (stored !== undefined && chainDigest(stored) === digest) found.push(number);
   }
-  return undefined;
+  return found;
 }

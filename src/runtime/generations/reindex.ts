@@ -1,7 +1,8 @@
 import type { Generations } from '../../contracts/generations.js';
 import type { KeptTexts } from '../../contracts/kept-texts.js';
-import type { Store } from '../../contracts/store.js';
+import type { Store, StoreLayout } from '../../contracts/store.js';
 import type { Json } from '../../elements/metadata.js';
+import { ChunkIds } from '../../elements/ids.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { retry } from '../../flow/retry.js';
 import type { Stop } from '../../flow/stop.js';
@@ -9,6 +10,7 @@ import { routeName } from '../../inference/routing.js';
 import { createBatchedSink } from '../../pipeline/batched-sink.js';
 import { changedTexts, sameTokens } from '../../pipeline/chain-change.js';
 import { createPatientSink } from '../../pipeline/patient-sink.js';
+import type { ChainArtifact } from '../../pipeline/artifacts.js';
 import type { PipelineSpec } from '../../pipeline/spec.js';
 import type { OpenedChain, WiredChain } from '../open-chain.js';
 import { openSource, type OpenContext } from '../open-parts.js';
@@ -16,9 +18,12 @@ import { sourceState } from '../source-state.js';
 import { collectTexts } from './collect-texts.js';
 import { fillGeneration, type FillSummary } from './fill.js';
 import { chunkWorks, givenWorks } from './fill-works.js';
-import { activeChain, findGeneration } from './find.js';
+import { activeChain, findGeneration, generationsLike } from './find.js';
+import { forecastOf, type Forecast } from './forecast.js';
 import { givenTexts } from './given-texts.js';
-import { overlapOf, type Overlap } from './overlap.js';
+import { canaryShares, type CanaryShare } from './canaries.js';
+import { modelsOfGeneration } from './models-of-generation.js';
+import { leastShare, neighbourOverlap, overlapLine, type Overlap } from './overlap.js';
 
 export interface ReindexOptions {
   readonly spec: PipelineSpec;
@@ -34,14 +39,6 @@ export interface ReindexOptions {
   readonly fromSource?: boolean | undefined;
 }
 
-/** What a filling will cost. */
-export interface Forecast {
-  readonly documents: number;
-  readonly chunks: number;
-  /** Of vectors alone; texts and indexes come on top. */
-  readonly vectorBytes: number;
-}
-
 /** A generation for the chain of a configuration, beside the active one. */
 export interface Reindex {
   /** Its number; the active one's when there is nothing to do. */
@@ -52,9 +49,10 @@ export interface Reindex {
   fill(): Promise<FillSummary>;
   /**
    * Fills, compares, and makes the generation the active one.
+   * @param options.ready called once it follows the writers and the overlap will do, before these are paused
    * @throws MillraceError `generation_refused` when something cannot be taken over, or the overlap is below the least
    */
-  switch(leastOverlap: number): Promise<Overlap>;
+  switch(leastOverlap: number, options?: { readonly ready?: () => Promise<void> }): Promise<Overlap>;
 }
 
 const pauseMs = 10_000;
@@ -89,12 +87,9 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       ? undefined
       : await givenTexts(store, { changed, begun: found !== undefined, fromSource });
   const layout = { spaces, terms: spec.sparse !== undefined };
-  const number = found ?? (await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json));
+  const number = found ?? (await startOne(generations, layout, artifact));
   const view = generations.view(number);
-  const listed = await generations.list();
-  const { count } = listed.find((one) => one.number === from)!;
-  const width = spaces.reduce((sum, space) => sum + space.width, 0);
-  const forecast = { ...count, vectorBytes: count.chunks * width * 4 };
+  const forecast = await forecastOf(generations, from, layout, signal);
 
   const patient = createPatientSink({ sink: view.sink, clock, signal, report });
   const sink = createBatchedSink({ sink: patient, clock, signal, report });
@@ -109,7 +104,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
           maxTokens: ({ name }) => plans.get(name)!.maxTokens,
         })
       : givenWorks(generations.view(from).sink, texts, {
-          ...{ pipeline: spec.name, chain: wired.chain, caps: wired.limits, sink, signal },
+          ...{ chunkIds: new ChunkIds(spec.name), chain: wired.chain, caps: wired.limits, sink, signal },
         });
   const by = texts === undefined ? 'contents' : 'versions';
   let collected = !fromSource;
@@ -149,6 +144,30 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       throw new MillraceError('aborted', 'The filling was stopped; it goes on at the next start.');
   }
 
+  /** By the models of both. Old models that are gone keep nobody from the new ones: the neighbours are compared anyway. */
+  async function askCanaries(): Promise<readonly CanaryShare[]> {
+    const { canaries } = spec.generations;
+    if (canaries.length === 0) return [];
+    let models;
+    try {
+      models = await modelsOfGeneration(spec, active!.chain, opened.pool, context);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const { message } = MillraceError.from(thrown);
+      say('canaries_not_asked', `Generation ${from} cannot be asked the canaries: ${message}`, 'warn');
+      return [];
+    }
+    const [old, next] = [
+      { view: generations.view(from), models },
+      { view, models: opened.embeddings },
+    ];
+    return canaryShares(canaries, old, next, { clock, signal });
+  }
+
+  function say(code: string, message: string, level: 'info' | 'warn' = 'info'): void {
+    report({ type: 'notice', level, code, message });
+  }
+
   /** As far as the writers can be followed; what other processes have claimed is waited for. */
   async function follow(): Promise<void> {
     for (;;) {
@@ -174,14 +193,22 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
     active: from,
     forecast,
     fill,
-    switch: async (leastOverlap) => {
-      if (number === from) return { asked: 0, share: 1 };
+    switch: async (leastOverlap, { ready } = {}) => {
+      if (number === from) return { asked: 0, share: 1, canaries: [] };
       await follow();
       await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
       await generations.reconcile(number, signal, by);
       await follow();
-      const overlap = await overlapOf(generations.view(from), view, signal);
-      if (overlap.share < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
+      const overlap = {
+        ...(await neighbourOverlap(generations.view(from), view, signal)),
+        canaries: leastOverlap > 0 ? await askCanaries() : [],
+      };
+      say(
+        'generation_compared',
+        `Generation ${number} and generation ${from} share ${overlapLine(overlap)}.`,
+      );
+      if (leastShare(overlap) < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
+      await ready?.();
       for (let tries = 0; tries < switchTries; tries += 1) {
         await generations.pause(pauseMs, signal);
         let switched = false;
@@ -204,6 +231,19 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
   };
 }
 
+/** Of processes that start at once, one makes the generation for all. */
+async function startOne(
+  generations: Generations,
+  layout: StoreLayout,
+  artifact: ChainArtifact,
+): Promise<number> {
+  const made = await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json);
+  const [first = made] = await generationsLike(generations, artifact);
+  if (first >= made) return made;
+  await generations.drop(made);
+  return first;
+}
+
 function notTaken(
   number: number,
   count: number,
@@ -216,10 +256,10 @@ function notTaken(
   );
 }
 
-function tooDifferent(number: number, { asked, share }: Overlap, least: number): MillraceError {
+function tooDifferent(number: number, overlap: Overlap, least: number): MillraceError {
   return new MillraceError(
     'generation_refused',
-    `Generation ${number} names ${Math.round(share * 100)} % of the neighbours that the active one names (${asked} documents asked); at least ${Math.round(least * 100)} % are wanted.`,
+    `Generation ${number} shares with the active one ${overlapLine(overlap)}; at least ${Math.round(least * 100)} % are wanted.`,
     { hint: 'Is it the right model? If so, switch with a lower --overlap.' },
   );
 }

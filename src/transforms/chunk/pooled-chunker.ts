@@ -40,8 +40,12 @@ export interface EmbeddedPassages {
 /** Chunks texts in worker threads, those of many documents at a time. */
 export interface Chunker {
   chunk(text: string): Promise<TokenPassages>;
-  /** Present where the model can be run in place: chunks and vectors in one call to a worker. */
-  readonly chunkAndEmbed: ((text: string) => Promise<EmbeddedPassages>) | undefined;
+  /**
+   * Present where the model can be run in place: chunks and vectors in one call to a worker. One result a text, in their
+   * order; an Error concerns that text alone.
+   */
+  readonly chunkAndEmbed:
+    ((texts: readonly string[]) => Promise<readonly (EmbeddedPassages | Error)[]>) | undefined;
 }
 
 /** Characters of one call: some 10 ms of work, so that a long document does not keep short ones waiting behind it. */
@@ -99,7 +103,7 @@ export function createChunker(options: ChunkerOptions): Chunker {
 
   return {
     chunk: (text) => chunking.submit(text),
-    chunkAndEmbed: both && ((text) => both.submit(text)),
+    chunkAndEmbed: both && ((texts) => both.submitEach(texts)),
   };
 }
 

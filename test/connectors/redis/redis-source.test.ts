@@ -70,6 +70,44 @@ test('entries in progress are not taken over, however long they take, and their 
   await slow.end();
 });
 
+test('while a round is worked on the next one is read, and held for as long as it waits', async () => {
+  const stream = newStream();
+  await addDocuments(redis, stream, [
+    ['a', 'ants'],
+    ['b', 'bees'],
+    ['c', 'cows'],
+  ]);
+  const ledger = new LedgerDouble();
+  const input = { count: 1, claimIdleMs: 300 };
+  const slow = follow(await openStream(redis, stream, input), ledger);
+  const first = await slow.next();
+  const pending = async () => {
+    const all = (await redis.client.xpending(stream, 'millrace-test', '-', '+', 10)) as [
+      string,
+      string,
+      number,
+      number,
+    ][];
+    return all.map(([, , , deliveries]) => deliveries);
+  };
+  // Not more than one round ahead.
+  await expect.poll(pending).toEqual([1, 1]);
+  const peer = follow(await openStream(redis, stream, input), ledger);
+  const third = await peer.next();
+  expect(third.elements.map(({ id }) => id)).toEqual(['c']);
+  // Twice as long as an entry may be idle: the peer looks for what was left.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(await pending()).toEqual([1, 1, 1]);
+  await ledger.apply(first);
+  const second = await slow.next();
+  expect(second.elements.map(({ id }) => id)).toEqual(['b']);
+  await ledger.apply(second);
+  await ledger.apply(third);
+  expect(await pending()).toEqual([]);
+  await peer.end();
+  await slow.end();
+});
+
 test('a confirmation does not wait behind a blocking read', async () => {
   const stream = newStream();
   await addDocuments(redis, stream, [['a', 'ants']]);

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import type { SourceFactory } from '../../../src/contracts/source.js';
 import { connectors } from '../../../connectors/registry.js';
 import { auditPipeline } from '../../../src/runtime/audit/audit.js';
-import { openPgliteConnection } from '../../../connectors/postgres/pglite-connection.js';
-import { systemClock } from '../../../src/flow/system-clock.js';
 import { usePglite, type Bed } from '../../promises/bed.js';
+import { spoil } from './spoil.js';
 
 const openBed = usePglite();
 
@@ -19,15 +18,6 @@ function audit(bed: Bed, options: { repair?: boolean; allowMassDeletion?: boolea
 
 const found = ({ differences }: Awaited<ReturnType<typeof audit>>) =>
   differences.map(({ kind, documentId }) => `${kind} ${documentId}`).sort();
-
-/** Spoils the store behind the back of every process. */
-async function spoil(bed: Bed, ...statements: string[]): Promise<void> {
-  const { sink, name } = bed.spec();
-  const connection = openPgliteConnection((sink.config as { path: string }).path, { clock: systemClock });
-  for (const text of statements)
-    await connection.query({ text: text.replaceAll('$P', `pipeline = '${name}'`) });
-  await connection.close();
-}
 
 const files = Object.fromEntries(
   Array.from({ length: 30 }, (_, at) => [`page-${at}.md`, `# Page ${at}\n\nAnts ${at}.`]),

@@ -10,7 +10,7 @@ test(
     const said: string[] = [];
     const result = await tortureBackfill({
       folder: await temporaryFolder(),
-      ...{ rows: 6_000, seed: 3, changesPerSecond: 100, lookMs: 20, batch: 50 },
+      ...{ rows: 2_000, seed: 3, changesPerSecond: 50, lookMs: 20, batch: 50, storeDelayMs: 4 },
       limits: { elements: 100 },
       say: (line) => said.push(line),
     });
@@ -18,7 +18,7 @@ test(
     expect(result.changes).toBeGreaterThan(100);
     const [first, second] = result.killedAt;
     expect(second).toBeGreaterThan(first!);
-    // It read none again of what was durable.
-    expect(result.readLast).toBeLessThanOrEqual(6_000 - second! + result.changes * 2);
+    // It went on from there, but for what was under way.
+    expect(result.readAgain).toBeLessThan(second! / 2);
   },
 );

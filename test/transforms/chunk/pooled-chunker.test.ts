@@ -30,7 +30,8 @@ describe('chunking and embedding in one call', () => {
       let chunks = 0;
       await Promise.all(
         ['', ...texts].map(async (text) => {
-          const both = await chunker.chunkAndEmbed!(text);
+          const [both] = await chunker.chunkAndEmbed!([text]);
+          if (both === undefined || both instanceof Error) throw new Error('Not embedded.', { cause: both });
           const { passages, ids } = await chunker.chunk(text);
           expect(both.passages).toEqual(passages);
           const embedded = passages.map(({ prefix = '', start, end }, at) => ({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ElementsDelivery } from '../../../../src/contracts/source.js';
+import { startTcpProxy } from '../../../support/faults/tcp-proxy.js';
 import { LedgerDouble } from '../../../support/ledger-double.js';
 import { patience } from '../../../suites/store-harness.js';
 import { follow, openTable, readAll, startCdcServer, type CdcServer } from './bed.js';
@@ -104,6 +105,35 @@ test('a stream whose connection is ended during the reading of rows goes on by i
   expect(Object.keys(ledger.texts())).toHaveLength(1_001);
   expect(bed.notices.map(({ code }) => code)).toEqual(['source_interrupted', 'source_resumed']);
   await reading.end();
+});
+
+test('a connection that dies in silence during the reading of rows is made anew, and reading and stream go on', async () => {
+  await server.sql(
+    'create table hushed (id int primary key, body text)',
+    "insert into hushed select n, 'row' from generate_series(1, 1000) n",
+  );
+  const proxy = await startTcpProxy(Number(new URL(server.url).port));
+  try {
+    const ledger = new LedgerDouble();
+    const bed = await openTable({ url: proxy.through(server.url) }, 'hushed', {
+      ...{ batch: 100, timeoutMs: 1_000, takeoverMs: 1_000 },
+    });
+    const reading = follow(bed, ledger);
+    await ledger.apply(await reading.elements());
+    proxy.blackHole();
+    await server.sql("insert into hushed values (2000, 'later')", 'delete from hushed where id = 1');
+    const all = reading.caughtUp();
+    await expect
+      .poll(() => bed.notices.map(({ code }) => code), { timeout: 10_000 })
+      .toContain('source_interrupted');
+    proxy.heal();
+    await all;
+    expect(Object.keys(ledger.texts())).toHaveLength(1_000);
+    expect(ledger.texts()).toMatchObject({ 2000: 'later' });
+    await reading.end();
+  } finally {
+    await proxy.stop();
+  }
 });
 
 test('a transaction that is in the log and not yet visible is not missed by the reading of all rows', async () => {
