@@ -13,7 +13,7 @@ import { countDocuments } from './count.js';
 import { planByKey } from './fence-sql.js';
 import { generationKey } from './generation-key.js';
 import * as sql from './generations-sql.js';
-import { endMeanwhileSql } from './kept-texts-sql.js';
+import { endKeeping } from './kept-texts.js';
 import { orderedSpaces, readLayout, type FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { roomOf } from './room-sql.js';
@@ -74,7 +74,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
         removed = rows[0]!['rows'] as number;
       }
     await transact(sql.forgetSql(names, pipeline, number, key), signal);
-    await transact(endMeanwhileSql(names, pipeline), signal);
+    await endKeeping(connection, names, pipeline, signal);
   }
 
   return {

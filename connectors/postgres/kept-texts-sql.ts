@@ -176,50 +176,33 @@ export function setKeepingSql(
   names: TableNames,
   pipeline: string,
   to: 'no' | 'meanwhile' | 'always',
-): readonly SqlStatement[] {
-  switch (to) {
-    case 'always':
-      return [
-        {
-          text: `update ${names.layout} set keeps = 'always' where pipeline = $1 and keeps <> 'always'`,
-          values: [pipeline],
-        },
-      ];
-    case 'meanwhile':
-      return [
-        {
-          text: `update ${names.layout} set keeps = 'meanwhile' where pipeline = $1 and keeps = 'no'`,
-          values: [pipeline],
-        },
-      ];
-    case 'no':
-      // What is being filled from it, or may be switched back to, still needs it.
-      return [
-        {
-          text: `update ${names.layout} set keeps = case followers when '{}' then 'no' else 'meanwhile' end
-                 where pipeline = $1 and keeps = 'always'`,
-          values: [pipeline],
-        },
-        ...endMeanwhileSql(names, pipeline),
-      ];
-    default:
-      return to satisfies never;
-  }
+): SqlStatement {
+  const change = {
+    always: "keeps = 'always' where pipeline = $1 and keeps <> 'always'",
+    meanwhile: "keeps = 'meanwhile' where pipeline = $1 and keeps = 'no'",
+    // What is being filled from it, or may be switched back to, still needs it.
+    no: `keeps = case followers when '{}' then 'no' else 'meanwhile' end where pipeline = $1 and keeps = 'always'`,
+  }[to];
+  return { text: `update ${names.layout} set ${change}`, values: [pipeline] };
 }
 
 /** Once no generation is left beside the active one, nobody is filled from texts that are kept for a filling alone. */
-export function endMeanwhileSql(names: TableNames, pipeline: string): readonly SqlStatement[] {
-  return [
-    {
-      text: `update ${names.layout} set keeps = 'no' where pipeline = $1 and keeps = 'meanwhile' and followers = '{}'`,
-      values: [pipeline],
-    },
-    {
-      text: `delete from ${names.texts} where pipeline = $1
-             and (select keeps from ${names.layout} where pipeline = $1) = 'no'`,
-      values: [pipeline],
-    },
-  ];
+export function endMeanwhileSql(names: TableNames, pipeline: string): SqlStatement {
+  return {
+    text: `update ${names.layout} set keeps = 'no' where pipeline = $1 and keeps = 'meanwhile' and followers = '{}'`,
+    values: [pipeline],
+  };
+}
+
+/** Some of the texts of a pipeline that keeps none. */
+export function removeTextsSql(names: TableNames, pipeline: string, limit: number): SqlStatement {
+  return {
+    text: `with gone as (
+             delete from ${names.texts} where ctid = any(array(select ctid from ${names.texts} where pipeline = $1
+               and (select keeps from ${names.layout} where pipeline = $1) = 'no' limit $2)) returning 1
+           ) select count(*)::int as rows from gone`,
+    values: [pipeline, limit],
+  };
 }
 
 export function keepingSql(names: TableNames, pipeline: string): SqlStatement {

@@ -2,7 +2,15 @@ import type { KeptTexts } from '../../src/contracts/kept-texts.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import type { SqlConnection } from './connection.js';
 import { planByKey } from './fence-sql.js';
-import { keepingSql, missingTextsSql, offerTextsSql, readTextsSql, setKeepingSql } from './kept-texts-sql.js';
+import {
+  endMeanwhileSql,
+  keepingSql,
+  missingTextsSql,
+  offerTextsSql,
+  readTextsSql,
+  removeTextsSql,
+  setKeepingSql,
+} from './kept-texts-sql.js';
 import type { TableNames } from './names.js';
 
 /** What the sources of a pipeline gave, in a table beside the ledger. */
@@ -13,7 +21,7 @@ export function sqlKeptTexts(connection: SqlConnection, names: TableNames, pipel
       return (row?.['keeps'] as 'no' | 'meanwhile' | 'always' | undefined) ?? 'no';
     },
     begin: async (signal) => {
-      await connection.transaction(setKeepingSql(names, pipeline, 'meanwhile'), signal);
+      await connection.transaction([setKeepingSql(names, pipeline, 'meanwhile')], signal);
     },
     read: async (ids, signal) => {
       const steps = [planByKey, readTextsSql(names, pipeline, ids)];
@@ -35,4 +43,33 @@ export function sqlKeptTexts(connection: SqlConnection, names: TableNames, pipel
       return (await connection.transaction(steps, signal)).at(-1)![0]!['taken'] as number;
     },
   };
+}
+
+/** Rows of one removal: a statement that anybody can wait for. */
+const removedAtOnce = 1_000;
+
+/** Ends the keeping of texts that nothing is filled from any more, and removes them. */
+export async function endKeeping(
+  connection: SqlConnection,
+  names: TableNames,
+  pipeline: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  await connection.transaction([endMeanwhileSql(names, pipeline)], signal);
+  for (let removed = removedAtOnce; removed === removedAtOnce;) {
+    const steps = [planByKey, removeTextsSql(names, pipeline, removedAtOnce)];
+    const rows = (await connection.transaction(steps, signal)).at(-1)!;
+    removed = rows[0]!['rows'] as number;
+  }
+}
+
+/** Does as the configuration says. */
+export async function setKeeping(
+  connection: SqlConnection,
+  names: TableNames,
+  pipeline: string,
+  keep: boolean,
+): Promise<void> {
+  await connection.transaction([setKeepingSql(names, pipeline, keep ? 'always' : 'no')]);
+  if (!keep) await endKeeping(connection, names, pipeline);
 }

@@ -5,8 +5,7 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
 import { createSqlGenerations } from './generations.js';
-import { sqlKeptTexts } from './kept-texts.js';
-import { setKeepingSql } from './kept-texts-sql.js';
+import { setKeeping, sqlKeptTexts } from './kept-texts.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
 import { showView } from './show-view.js';
@@ -83,8 +82,7 @@ export function createSqlStore(
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
-      if (keepText !== undefined)
-        await connection.transaction(setKeepingSql(names, pipeline, keepText ? 'always' : 'no'));
+      if (keepText !== undefined) await setKeeping(connection, names, pipeline, keepText);
       prepared = await readLayout(connection, names, pipeline, generation);
       if (view !== undefined) await showView(connection, names, pipeline, prepared!, view);
       const kept = prepared?.spaces[0]?.type;

@@ -18,7 +18,7 @@ export interface SpaceChangerOptions {
 
 /** Fills a generation for a model that a refresh found while its run goes on, then ends the run and switches. */
 export interface SpaceChanger {
-  /** Begins, unless a change is under way. */
+  /** Begins, or comes next where a change is under way. */
   see(change: SpaceChange): void;
   /** The run has ended. @returns the configuration to go on with; undefined where it ended for another reason */
   settle(): Promise<PipelineSpec | undefined>;
@@ -31,6 +31,8 @@ export function createSpaceChanger(options: SpaceChangerOptions): SpaceChanger {
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
   let underWay: Promise<void> | undefined;
+  /** Found while another change was under way: tried when that came to nothing. */
+  let later: SpaceChange | undefined;
   /** What the run goes on with: from when it is drained for the switch. */
   let next: PipelineSpec | undefined;
 
@@ -70,17 +72,30 @@ export function createSpaceChanger(options: SpaceChangerOptions): SpaceChanger {
     report({ type: 'notice', level, code, message });
   }
 
+  function see(found: SpaceChange): void {
+    if (signal.aborted || next !== undefined) return;
+    later = found;
+    underWay ??= tryAll().finally(() => (underWay = undefined));
+  }
+
+  async function tryAll(): Promise<void> {
+    while (later !== undefined && next === undefined && !signal.aborted) {
+      const found = later;
+      later = undefined;
+      await change(found).catch((thrown: unknown) => {
+        if (signal.aborted) return;
+        const { message } = MillraceError.from(thrown);
+        say(
+          'generation_refused',
+          `Model ${found.next.model} does not fill the store, the old one serves on: ${message} What was filled goes by \`millrace generations drop\`.`,
+          'warn',
+        );
+      });
+    }
+  }
+
   return {
-    see: (found) => {
-      if (underWay !== undefined || signal.aborted) return;
-      underWay = change(found)
-        .catch((thrown: unknown) => {
-          if (signal.aborted) return;
-          const { message } = MillraceError.from(thrown);
-          say('generation_refused', `Model ${found.next.model} does not fill the store: ${message}`, 'warn');
-        })
-        .finally(() => (underWay = undefined));
-    },
+    see,
     settle: async () => {
       if (next === undefined) over.abort(new MillraceError('aborted', 'The run is over.'));
       await underWay;
