@@ -3,10 +3,13 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { generationRounds } from './generation-rounds.js';
 
 // The long form, 100,000 documents, is `npm run test:kill -- --generations`.
-test(
-  'a new model fills a generation under live writes and kills, and answers are always of one of the two',
+test.each([
+  { what: 'a new model', fromSource: false },
+  { what: 'a new model with another chunk size, read from the stream,', fromSource: true },
+])(
+  '$what fills a generation under live writes and kills, and answers are always of one of the two',
   { timeout: 300_000 },
-  async () => {
+  async ({ fromSource }) => {
     const said: string[] = [];
     const verdict = await generationRounds({
       folder: await temporaryFolder(),
@@ -14,6 +17,7 @@ test(
       opsASecond: 200,
       kills: 2,
       seed: 11,
+      fromSource,
       say: (line) => said.push(line),
     });
     const told = said.join('\n');

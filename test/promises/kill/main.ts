@@ -1,6 +1,7 @@
 /**
  * `npm run test:kill [-- --seed 1 --kills 20 --documents 300]`: the long form of the kill test, 3 to 4 minutes. With
- * `--generations` that of a change of model: 100,000 documents, two kills.
+ * `--generations` that of a change of model: 100,000 documents, two kills; with `--from-source` too, of another chunk size
+ * beside.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '20' },
     documents: { type: 'string' },
     generations: { type: 'boolean', default: false },
+    'from-source': { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
@@ -34,6 +36,7 @@ async function generations(): Promise<void> {
     opsASecond: 200,
     kills: 2,
     seed,
+    fromSource: values['from-source'],
     say: (line) => console.log(line),
   });
   console.log(JSON.stringify({ seed, ...rest, scores }));
