@@ -17,7 +17,7 @@ export const qdrantConfig = z
       .string()
       .regex(/^[A-Za-z0-9-]{1,64}$/, 'expected letters, digits and -, at most 64')
       .describe(
-        'What the names of the collections begin with: `<prefix>_<pipeline>`, and the same with `_ledger` and `_artifacts`.',
+        'What the names of the collections begin with: `<prefix>_<pipeline>`, which is followed by what each is for.',
       )
       .default('millrace'),
     tenant: z

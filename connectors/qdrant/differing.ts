@@ -1,8 +1,9 @@
 import type { Changed } from './behind.js';
-import type { Payload, PointRecord, QdrantPort } from './port.js';
+import type { PointRecord, QdrantPort } from './port.js';
 
 const perScroll = 5_000;
-const facts = ['version', 'state', 'content_hash', 'chunk_count', 'failed_version'] as const;
+const versions = ['version', 'state', 'failed_version'];
+const contents = ['content_hash', 'chunk_count'];
 
 /**
  * Documents of one ledger that the other does not hold alike, page by page. Both are read through at once in the order of
@@ -12,15 +13,18 @@ export async function* differing(
   port: QdrantPort,
   ledger: string,
   other: string,
+  by: 'contents' | 'versions',
   signal?: AbortSignal,
 ): AsyncGenerator<readonly Changed[]> {
+  const facts = by === 'contents' ? [...versions, ...contents] : versions;
   const theirs = inOrder(port, other, signal);
   let next = await theirs.next();
   for await (const page of pages(port, ledger, signal)) {
     const found: Changed[] = [];
     for (const { id, payload } of page) {
       while (!next.done && next.value.id < id) next = await theirs.next();
-      const same = !next.done && next.value.id === id && alike(payload, next.value.payload);
+      const own = !next.done && next.value.id === id ? next.value.payload : undefined;
+      const same = own !== undefined && facts.every((fact) => payload[fact] === own[fact]);
       if (!same) found.push({ id, documentId: payload['document_id'] as string });
     }
     if (found.length > 0) yield found;
@@ -34,7 +38,7 @@ export async function* pages(
   signal?: AbortSignal,
 ): AsyncGenerator<readonly PointRecord[]> {
   for (let offset: string | undefined; ;) {
-    const payload = ['document_id', ...facts];
+    const payload = ['document_id', ...versions, ...contents];
     const request = { filter: {}, limit: perScroll, payload, ...(offset !== undefined && { offset }) };
     const { points, next } = await port.scroll(ledger, request, signal);
     yield points;
@@ -50,8 +54,4 @@ async function* inOrder(
 ): AsyncGenerator<PointRecord, undefined> {
   for await (const page of pages(port, ledger, signal)) yield* page;
   return undefined;
-}
-
-function alike(one: Payload, other: Payload): boolean {
-  return facts.every((fact) => one[fact] === other[fact]);
 }

@@ -153,12 +153,12 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
     },
     settle: (number, documents, signal) =>
       settleBehind({ port, names: places.names(number), pipeline }, documents, signal),
-    reconcile: async (number, signal) => {
+    reconcile: async (number, signal, by = 'contents') => {
       const place = await activePlace(signal);
       const { behind, ledger } = places.names(number);
       await settleOpen(port, place.names, tell(place), signal);
       let fresh = 0;
-      for await (const documents of differing(port, place.names.ledger, ledger, signal))
+      for await (const documents of differing(port, place.names.ledger, ledger, by, signal))
         fresh += await noteUnlessNoted(port, behind, documents, signal);
       return fresh;
     },

@@ -267,6 +267,17 @@ export function generationsSuite(name: string, openHarness: OpenHarness): void {
       expect(await generations.reconcile(two)).toBe(0);
     });
 
+    it('are compared by their versions alone where their texts are others', async () => {
+      await store.sink.write([storing('a', 1, ['one']), storing('b', 1, ['two'])]);
+      const two = await start();
+      await takeOver(two);
+      await generations.view(two).sink.write([storing('a', 1, ['cut', 'anew'])]);
+      expect(await generations.reconcile(two, undefined, 'versions')).toBe(0);
+      expect(await generations.reconcile(two)).toBe(1);
+      await generations.view(two).sink.write([storing('b', 2, ['two'])]);
+      expect(await generations.reconcile(two, undefined, 'versions')).toBe(1);
+    });
+
     it('are dropped whole, but not the active one, and leave nothing for the next to find', async () => {
       await store.sink.write([storing('a', 1, ['one'])]);
       const two = await start();

@@ -1,12 +1,13 @@
 /**
  * The long forms of the torture tests: `npm run torture -- redis|postgres [--ops 200000 --seed 1 --minutes 10 --faults 150]`
- * and `npm run torture -- backfill [--rows 1000000 --seed 1]`.
+ * and `npm run torture -- backfill [--rows 1000000 --seed 1]`; of generations, see generations/command.ts.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tortureBackfill } from './backfill/torture-backfill.js';
+import { generationsCommand } from './generations/command.js';
 import { startPostgresDriver } from './postgres-driver.js';
 import { startRedisDriver } from './redis-driver.js';
 import { torture, type TortureResult, type TortureRun } from './torture.js';
@@ -15,6 +16,8 @@ const tortures: { readonly [name: string]: (run: TortureRun) => Promise<TortureR
   redis: (options) => torture({ ...options, startDriver: startRedisDriver }),
   postgres: (options) => torture({ ...options, startDriver: startPostgresDriver }),
 };
+
+if (process.argv[2] === 'generations') process.exit(await generationsCommand(process.argv.slice(3)));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,7 +39,8 @@ const sound = [operations, rows, minutes, seed, faults].every((number) => number
 if (!sound || (run === undefined && name !== 'backfill')) {
   console.error(
     `npm run torture -- ${Object.keys(tortures).join('|')} [--ops 200000] [--seed 1] [--minutes 10]\n` +
-      'npm run torture -- backfill [--rows 1000000] [--seed 1]',
+      'npm run torture -- backfill [--rows 1000000] [--seed 1]\n' +
+      'npm run torture -- generations --store postgres|qdrant [--chunks 100000] [--seed 1]',
   );
   process.exit(2);
 }

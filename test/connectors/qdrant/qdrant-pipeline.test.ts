@@ -44,3 +44,28 @@ test('another model or chunk size is refused, with what differs', async () => {
   };
   await expect(bed.run({ input: other })).rejects.toMatchObject({ code: 'artifact_mismatch' });
 });
+
+test('another model is switched to where that is asked for, and readers that were opened before go on', async () => {
+  const bed = await openBed();
+  const input = { name: 'moving', sink: { qdrant: { url: double.url } } };
+  const renewed = {
+    ...input,
+    chain: [
+      { chunk: { markdown: {} } },
+      { embed: { static: { model: 'bundled', prompts: { document: 'passage: ' } } } },
+    ],
+    generations: { onNewSpace: 'reindex' as const },
+  };
+  await bed.write({ 'ants.md': '# Ants\n\nAnts live in colonies.', 'bees.md': '# Bees\n\nBees make honey.' });
+  await bed.run({ input });
+  const retriever = await bed.retriever(input);
+  const best = async () => (await retriever.retrieve('who makes honey?', { k: 1 }))[0]!;
+  const before = await best();
+  // What was embedded is known from what was stored: the heading too, which stands before the text.
+  expect((await bed.run({ input: renewed })).outcomes).toMatchObject({ unchanged: 2, stored: 0 });
+  const after = await best();
+  expect([before.documentId, after.documentId]).toEqual(['bees.md', 'bees.md']);
+  expect(after.score).not.toBe(before.score);
+  await retriever.close();
+  await expect(bed.run({ input })).rejects.toMatchObject({ code: 'artifact_mismatch' });
+});

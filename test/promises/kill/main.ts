@@ -1,13 +1,8 @@
-/**
- * `npm run test:kill [-- --seed 1 --kills 20 --documents 300]`: the long form of the kill test, 3 to 4 minutes. With
- * `--generations` that of a change of model: 100,000 documents, two kills; with `--from-source` too, of another chunk size
- * beside.
- */
+/** `npm run test:kill [-- --seed 1 --kills 20 --documents 300]`: the long form of the kill test, 3 to 4 minutes. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generationRounds } from './generation-rounds.js';
 import { killRounds } from './kill-rounds.js';
 
 const { values } = parseArgs({
@@ -15,33 +10,15 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     kills: { type: 'string', default: '20' },
     documents: { type: 'string' },
-    generations: { type: 'boolean', default: false },
-    'from-source': { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 const folder = await mkdtemp(join(tmpdir(), 'millrace-kill-'));
 try {
-  if (values.generations) await generations();
-  else await runs();
+  await runs();
 } finally {
   await rm(folder, { recursive: true, force: true });
-}
-
-async function generations(): Promise<void> {
-  const { differences, faults, scores, ...rest } = await generationRounds({
-    folder,
-    documents: Number(values.documents ?? 100_000),
-    opsASecond: 200,
-    kills: 2,
-    seed,
-    fromSource: values['from-source'],
-    say: (line) => console.log(line),
-  });
-  console.log(JSON.stringify({ seed, ...rest, scores }));
-  for (const line of [...faults, ...differences.slice(0, 20)]) console.log(`FAIL ${line}`);
-  if (faults.length > 0 || differences.length > 0 || scores.length !== 2) process.exitCode = 1;
 }
 
 async function runs(): Promise<void> {

@@ -1,0 +1,46 @@
+import type { Hit } from '../../../src/index.js';
+import { anchors } from './corpus.js';
+
+/** The scores of an answer, by document. */
+export type Scores = ReadonlyMap<string, number>;
+
+/** Scores of the documents that never change, as far as an answer names them. */
+export function anchorScores(hits: readonly Pick<Hit, 'documentId' | 'score'>[]): Scores {
+  return new Map(
+    hits
+      .filter(({ documentId }) => anchors.has(documentId))
+      .map(({ documentId, score }) => [documentId, score]),
+  );
+}
+
+const tolerance = 1e-5;
+
+function isOf(scores: Scores, generation: Scores): boolean {
+  return [...scores].every(([id, score]) => {
+    const own = generation.get(id);
+    return own !== undefined && Math.abs(own - score) < tolerance;
+  });
+}
+
+/**
+ * Judges the answers that one reader got, in their order: each must be of the old generation as a whole or of the new one,
+ * and none of the old one after one of the new.
+ */
+export function judgeAnswers(answers: readonly Scores[], old: Scores, now: Scores): string[] {
+  const faults: string[] = [];
+  for (const id of anchors.keys()) {
+    const [one, other] = [old.get(id), now.get(id)];
+    if (one === undefined || other === undefined || Math.abs(one - other) < 10 * tolerance)
+      faults.push(`${id} does not tell the generations apart: ${one} and ${other}`);
+  }
+  let switched = false;
+  for (const [at, scores] of answers.entries()) {
+    const [before, after] = [isOf(scores, old), isOf(scores, now)];
+    if (scores.size === 0) faults.push(`answer ${at} names none of the documents that never change`);
+    else if (before === after)
+      faults.push(`answer ${at} is of no one generation: ${JSON.stringify([...scores])}`);
+    else if (before && switched) faults.push(`answer ${at} is of the old generation after one of the new`);
+    else switched ||= after;
+  }
+  return faults;
+}
