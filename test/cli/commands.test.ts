@@ -79,6 +79,11 @@ describe('millrace', { timeout: 60_000 }, () => {
       scoreKind: 'cosine',
       passage: { text: 'Bees make honey in a hive.' },
     });
+    for (const flags of [['--tenant', 'acme'], ['--all-tenants']]) {
+      const foreign = await on('query', 'millrace.yaml', 'honey', ...flags);
+      expect(foreign.code).toBe(2);
+      expect(foreign.stderr).toContain('`tenant` of the sink');
+    }
     const none = await on('query', 'millrace.yaml', 'honey', '--filter', 'lang=fr');
     expect([none.code, none.stdout, none.stderr.trim()]).toEqual([0, '', 'nothing in the store matches']);
   });

@@ -312,6 +312,8 @@ it('indexes the tenant and the fields that filters use before the first chunk', 
     {},
     { tenant: 'org.id', indexes: { year: 'number', lang: 'keyword' } },
   );
+  // The retriever asks for one of them by this field.
+  expect(store.tenant).toEqual(['org', 'id']);
   const { result } = await ask('GET', chunks);
   expect((result as { payload_schema: object }).payload_schema).toMatchObject({
     doc: { type: 'uuid' },
