@@ -153,6 +153,8 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const switching = await start('generations', 'switch', 'new.json', '--json').ended;
     const switchMs = Date.now() - began;
     if (switching.code !== 0) throw new Error(`The switch: ${switching.stdout}${switching.stderr}`);
+    for (const { stderr } of [cutShort, switching])
+      for (const [line] of stderr.matchAll(/Generation 2 and generation 1 share [^"\n]*/g)) say(line);
     say(
       `switched in ${(switchMs / 1_000).toFixed(1)} s: ${cutShort.stdout.trim()} ${switching.stdout.trim()}`,
     );
@@ -160,12 +162,18 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
       if (code !== 1 || !stderr.includes('is kept in generation 2 now'))
         faults.push(`a daemon ended: ${code} ${stderr.slice(-2_000)}`);
     const successors = [start('run', 'new.json'), start('run', 'new.json')];
-    await delay(2_000);
+    const grown = (await store.ledgerSize(pipeline, 2)) + 5;
+    while ((await store.ledgerSize(pipeline, 2)) < grown) {
+      await delay(50);
+      if (successors.every(({ child }) => child.exitCode !== null)) break;
+    }
     live = false;
     await writing;
     for (const one of successors) one.child.kill('SIGTERM');
-    for (const { code, stderr } of await Promise.all(successors.map(({ ended }) => ended)))
-      if (code !== 0) faults.push(`a daemon of the new model ended: ${code} ${stderr.slice(-2_000)}`);
+    for (const { code, signal, stderr } of await Promise.all(successors.map(({ ended }) => ended)))
+      // One of them may not have begun to listen for it yet.
+      if (code !== 0 && signal !== 'SIGTERM')
+        faults.push(`a daemon of the new model ended: ${code} ${stderr.slice(-2_000)}`);
     const last = await start('run', 'new.json', '--until-idle').ended;
     if (last.code !== 0) faults.push(`the last run: ${last.stderr.slice(-2_000)}`);
     for (const reader of readers) reader.stop();
