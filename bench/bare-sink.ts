@@ -5,7 +5,7 @@ import { tableNames } from '../connectors/postgres/names.js';
 
 const fields = 'ordinal, "start", "end", tokens, hash, text, prefix, metadata, embedding';
 const updates = fields.split(', ').map((field) => `${field} = excluded.${field}`);
-const shape = { spaces: ['*'], vectors: 'vector', terms: false } as const;
+const shape = { spaces: ['*'], vectors: 'vector', terms: false, columns: [] } as const;
 
 /** A table that rows are copied into before they go on: as wide as they are, without any key. */
 export const bareStage = `create temp table if not exists bare_stage (

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPgliteStore } from '../connectors/postgres/pglite-store.js';
 import { createPostgresStore } from '../connectors/postgres/postgres-store.js';
-import { pgliteConfig, postgresConfig } from '../connectors/postgres/config.js';
+import { buildIndex } from '../connectors/postgres/build-index.js';
+import { pgliteConfig, postgresConfig, type PostgresConfig } from '../connectors/postgres/config.js';
+import { indexName } from '../connectors/postgres/index-name.js';
+import { tableNames } from '../connectors/postgres/names.js';
+import { openPgConnection } from '../connectors/postgres/pg-connection.js';
+import { termsIndexPlan } from '../connectors/postgres/terms-index.js';
 import type { StoreWrite } from '../src/contracts/sink.js';
 import type { Store } from '../src/contracts/store.js';
 import { textHash } from '../src/elements/hash.js';
@@ -29,15 +34,16 @@ const questions = {
   'a question': 'w0 w1 w2 w5 w40 w300 w5000 w30000',
 };
 
-/** What a search takes that reads all chunks: by vectors, and by words. */
+/** What a search takes that reads all chunks: by vectors, and by words; and one by words with their index. */
 export const search: Benchmark = {
-  about: 'exact search by vectors and search by words, Postgres and PGlite',
+  about: 'exact search by vectors and search by words, Postgres and PGlite; by words with their index',
   async *run(say) {
     const server = await startPostgres({ shared_buffers: '512MB' });
     const folder = await mkdtemp(join(tmpdir(), 'millrace-search-'));
     try {
       const config = postgresConfig.parse({ url: server.url, index: 'off' });
       yield* measured('postgres', 100_000, await createPostgresStore(config, testContext('bench')), say);
+      yield* measuredIndexed(config, 100_000);
       const own = await createPgliteStore(
         pgliteConfig.parse({ path: 'store', index: 'off' }),
         testContext('bench', folder),
@@ -66,25 +72,55 @@ async function* measured(
     await store.tune();
     say(`${name}: ${chunks} chunks are in`);
     const vector = vectorOf(random);
-    const asked: Record<string, () => Promise<readonly unknown[]>> = {
+    yield* timed(`search/${name}/${chunks} chunks`, {
       vectors: () => store.search.search({ space, vector, k: 10 }),
-    };
-    for (const [kind, text] of Object.entries(questions))
-      asked[`words, ${kind}`] = () =>
-        store.search.searchTerms!({ terms: countTerms(text), k: 10, ...defaultSparse.bm25 });
-    const times = new Map(Object.keys(asked).map((kind) => [kind, [] as number[]]));
-    for (let round = 0; round <= rounds; round += 1)
-      for (const [kind, ask] of Object.entries(asked)) {
-        const began = performance.now();
-        if ((await ask()).length === 0) throw new Error(`${kind}: nothing was found`);
-        // The first round warms up.
-        if (round > 0) times.get(kind)!.push(performance.now() - began);
-      }
-    for (const [kind, taken] of times)
-      yield { name: `search/${name}/${chunks} chunks/${kind}`, value: Math.round(median(taken)), unit: 'ms' };
+      ...byWords(store),
+    });
   } finally {
     await store.close();
   }
+}
+
+/** The same words, through their index alone: that of the vectors would take minutes to build. */
+async function* measuredIndexed(config: PostgresConfig, chunks: number): AsyncGenerator<Figure> {
+  const context = testContext('bench');
+  const connection = openPgConnection(config, context);
+  const store = await createPostgresStore(config, context);
+  try {
+    const plan = termsIndexPlan(tableNames(config.schema), 'bench', indexName('words', 'bench', 1));
+    const began = performance.now();
+    await buildIndex(connection, tableNames(config.schema), 'bench', plan, {
+      concurrently: true,
+      ...context,
+    });
+    const name = `search/postgres/${chunks} chunks, indexed`;
+    yield { name: `${name}/build`, value: Math.round((performance.now() - began) / 1000), unit: 's' };
+    yield* timed(name, byWords(store));
+  } finally {
+    await store.close();
+    await connection.close();
+  }
+}
+
+type Asked = Readonly<Record<string, () => Promise<readonly unknown[]>>>;
+
+function byWords(store: Store): Asked {
+  const ask = (text: string) => () =>
+    store.search.searchTerms!({ terms: countTerms(text), k: 10, ...defaultSparse.bm25 });
+  return Object.fromEntries(Object.entries(questions).map(([kind, text]) => [`words, ${kind}`, ask(text)]));
+}
+
+async function* timed(name: string, asked: Asked): AsyncGenerator<Figure> {
+  const times = new Map(Object.keys(asked).map((kind) => [kind, [] as number[]]));
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [kind, ask] of Object.entries(asked)) {
+      const began = performance.now();
+      if ((await ask()).length === 0) throw new Error(`${kind}: nothing was found`);
+      // The first round warms up.
+      if (round > 0) times.get(kind)!.push(performance.now() - began);
+    }
+  for (const [kind, taken] of times)
+    yield { name: `${name}/${kind}`, value: Math.round(median(taken)), unit: 'ms' };
 }
 
 function vectorOf(random: () => number): Float32Array {

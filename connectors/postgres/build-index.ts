@@ -1,9 +1,8 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock, Notice } from '../../src/contracts/context.js';
 import type { SqlConnection } from './connection.js';
-import type { FoundSpace } from './layout.js';
+import { dropIndexSql, type IndexPlan } from './index-plan.js';
 import type { TableNames } from './names.js';
-import { createIndexSql, dropIndexSql } from './vector-index.js';
 
 export interface BuildOptions {
   /** On a server, where others write meanwhile. */
@@ -13,35 +12,33 @@ export interface BuildOptions {
   notify(notice: Notice): void;
 }
 
-/** Beside its components a vector in the graph has its neighbours, with pgvector's `m` of 16: seen, rounded up. */
-const graphBytes = 600;
 const smallestMb = 64;
 /** More is the operator's to give: `maintenance_work_mem` of the server counts where it is greater. */
 const greatestMb = 2_048;
 const tellEveryMs = 10_000;
 
 /**
- * Builds the vector index of a space, on a server with as much memory as its graph needs: one that does not fit is built
- * many times more slowly.
+ * Builds an index, on a server with as much memory as it needs: one that does not fit is built many times more slowly.
+ * @param key of the generation
  */
 export async function buildIndex(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
-  space: FoundSpace,
+  key: string,
+  plan: IndexPlan,
   { concurrently, clock, notify }: BuildOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  const statement = createIndexSql(names, pipeline, space, concurrently);
+  const statement = plan.create(concurrently);
   // PGlite was started with what it may take.
   if (!concurrently) {
     await connection.query(statement, signal);
     return;
   }
   const over = new AbortController();
-  const told = tell(connection, names, space, { clock, notify }, over.signal);
+  const told = tell(connection, names, plan, { clock, notify }, over.signal);
   try {
-    const memory = `${await memoryMb(connection, names, pipeline, space, signal)}MB`;
+    const memory = `${await memoryMb(connection, names, key, plan, signal)}MB`;
     const build = (settings: Readonly<Record<string, string>>) =>
       connection.query({ ...statement, settings: { maintenance_work_mem: memory, ...settings } }, signal);
     try {
@@ -52,9 +49,9 @@ export async function buildIndex(
       notify({
         level: 'warn',
         code: 'store_index_alone',
-        message: `The index ${space.index} is built by one process: ${error.message}`,
+        message: `The index ${plan.name} is built by one process: ${error.message}`,
       });
-      await connection.query(dropIndexSql(names, space.index, concurrently), signal);
+      await connection.query(dropIndexSql(names, plan.name, concurrently), signal);
       await build({ max_parallel_maintenance_workers: '0' });
     }
   } finally {
@@ -73,22 +70,22 @@ function lacksResources(error: unknown): error is MillraceError {
 async function memoryMb(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
-  { column, width, type }: FoundSpace,
+  key: string,
+  { counted, bytesEach }: IndexPlan,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const text = `select (select count(*)::float8 from ${names.chunks} where pipeline = $1 and ${column} is not null) as chunks,
+  const text = `select (select count(*)::float8 from ${names.chunks} where pipeline = $1 and ${counted}) as chunks,
                        (select setting::float8 / 1024 from pg_settings where name = 'maintenance_work_mem') as own`;
-  const [row] = await connection.query({ text, values: [pipeline] }, signal);
+  const [row] = await connection.query({ text, values: [key] }, signal);
   const { chunks, own } = row as { chunks: number; own: number };
-  const needed = Math.ceil((chunks * (width * (type === 'vector' ? 4 : 2) + graphBytes)) / 2 ** 20);
+  const needed = Math.ceil((chunks * bytesEach) / 2 ** 20);
   return Math.max(Math.floor(own), Math.min(greatestMb, Math.max(smallestMb, needed)));
 }
 
 async function tell(
   connection: SqlConnection,
   names: TableNames,
-  { index }: FoundSpace,
+  { name }: IndexPlan,
   { clock, notify }: Pick<BuildOptions, 'clock' | 'notify'>,
   over: AbortSignal,
 ): Promise<void> {
@@ -98,12 +95,12 @@ async function tell(
       const [row] = await connection.query({
         text: `select phase, tuples_done::float8 as done, tuples_total::float8 as total
                from pg_stat_progress_create_index where index_relid = to_regclass($1)`,
-        values: [`${names.schema}.${index}`],
+        values: [`${names.schema}.${name}`],
       });
       if (row === undefined) continue;
       const { phase, done, total } = row as { phase: string; done: number; total: number };
       const share = total > 0 ? `, ${Math.round((100 * done) / total)} %` : '';
-      notify({ level: 'info', code: 'store_index_building', message: `Index ${index}: ${phase}${share}.` });
+      notify({ level: 'info', code: 'store_index_building', message: `Index ${name}: ${phase}${share}.` });
     }
   } catch {
     // The build is over, or the server is away, which the build itself tells.

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { columnsConfig, tenantConfig } from './columns-config.js';
 
 const index = z
   .union([z.enum(['auto', 'off']), z.int().min(1)])
   .describe(
-    'Vector index (HNSW): "off" for exact search always, or the number of chunks from which it is built; "auto" takes 50,000 on a server and 200,000 in a folder.',
+    'Indexes of vectors (HNSW) and words (GIN): "off" to read all chunks always, or the number of chunks from which they are built; "auto" takes 50,000 on a server and 200,000 in a folder.',
   )
   .default('auto');
 
@@ -32,6 +33,8 @@ export const pgliteConfig = z
     index,
     keepText,
     vectors,
+    columns: columnsConfig,
+    tenant: tenantConfig,
   })
   .describe('Postgres embedded in this process, kept in a folder.');
 
@@ -50,6 +53,8 @@ export const postgresConfig = z
     index,
     keepText,
     vectors,
+    columns: columnsConfig,
+    tenant: tenantConfig,
     view: z
       .union([
         z

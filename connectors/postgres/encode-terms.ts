@@ -1,3 +1,4 @@
+import type { StoreWrite } from '../../src/contracts/sink.js';
 import { termSpace, type Terms } from '../../src/elements/terms.js';
 
 /** A sparse vector of pgvector holds at most so many. */
@@ -5,6 +6,15 @@ const mostTerms = 16_000;
 
 /** Counts of a chunk are kept up to here: further ones change a score by less than 2 %, and a search packs four counts into a number. */
 export const mostCount = 63;
+
+/** How many words a write brings, as a search counts them. */
+export function wordsOf({ chunks }: Pick<StoreWrite, 'chunks'>): number {
+  let sum = 0;
+  for (const { terms } of chunks)
+    for (let term = 0; term < Math.min(mostTerms, terms?.ids.length ?? 0); term += 1)
+      sum += Math.min(mostCount, terms!.counts[term]!);
+  return sum;
+}
 
 export function termsBytes(terms: Terms | undefined): number {
   return terms === undefined ? 4 : 4 + 12 + Math.min(mostTerms, terms.ids.length) * 8;

@@ -4,8 +4,10 @@ import type { SpaceVectors } from '../../src/contracts/sink.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { termsBytes, writeTerms } from './encode-terms.js';
+import type { FieldColumn } from './field-column.js';
 import { writeHalves } from './half-floats.js';
 import type { VectorType } from './vector-columns.js';
+import { columnsEncoder } from './write-columns.js';
 
 /** Chunks of one document, and the fields that their rows begin with (see `numberField`, `textFields`). */
 export interface EncodedDocument {
@@ -56,33 +58,46 @@ export interface RowShape {
   readonly vectors: VectorType;
   /** The table has a column for them. */
   readonly terms: boolean;
+  /** Metadata fields that have a column. */
+  readonly columns: readonly FieldColumn[];
 }
 
 /**
- * Rows of chunks for binary COPY: the lead of their document, then `chunkColumns`, then a vector a space, then the terms.
+ * Rows of chunks for binary COPY: the lead of their document, then `chunkColumns`, then a vector a space, then the terms,
+ * then the metadata fields.
  * About ten times as fast as vectors printed as text.
  */
 export function encodeChunks(
   documents: readonly EncodedDocument[],
-  { spaces, vectors: type, terms }: RowShape,
+  { spaces, vectors: type, terms, columns: fields }: RowShape,
 ): Uint8Array {
   const vectorBytes = type === 'vector' ? 4 : 2;
   const metadata = metadataEncoder();
+  const fieldBytes = columnsEncoder(fields);
   const rows = documents.flatMap(({ lead, chunks, spaces: given }) => {
     const lists = spaces.map((name) => given.find(({ space }) => space === name)?.vectors);
     return chunks.map((chunk, index) => {
       const json = metadata(chunk.metadata);
+      const values = fieldBytes(chunk.metadata);
       const textBytes = Buffer.byteLength(chunk.text);
       const hashBytes = Buffer.byteLength(chunk.hash);
       const prefix = prefixOf(chunk);
       const prefixBytes = Buffer.byteLength(prefix);
-      let bytes = lead.bytes.length + fixedBytes + hashBytes + textBytes + prefixBytes + 1 + json.length;
+      let bytes =
+        lead.bytes.length +
+        fixedBytes +
+        hashBytes +
+        textBytes +
+        prefixBytes +
+        1 +
+        json.length +
+        values.length;
       for (const vectors of lists) {
         const vector = vectors?.[index];
         bytes += 4 + (vector === undefined ? 0 : 4 + vector.length * vectorBytes);
       }
       if (terms) bytes += termsBytes(chunk.terms);
-      return { lead, chunk, prefix, index, lists, json, textBytes, hashBytes, prefixBytes, bytes };
+      return { lead, chunk, prefix, index, lists, json, values, textBytes, hashBytes, prefixBytes, bytes };
     });
   });
   const total = rows.reduce((sum, { bytes }) => sum + bytes, headerBytes + 2);
@@ -103,7 +118,7 @@ export function encodeChunks(
 
   for (const row of rows) {
     const { lead, chunk, index, lists, json } = row;
-    at = out.writeInt16BE(lead.fields + columns + lists.length + (terms ? 1 : 0), at);
+    at = out.writeInt16BE(lead.fields + columns + lists.length + (terms ? 1 : 0) + fields.length, at);
     at += lead.bytes.copy(out, at);
     at = out.writeInt32BE(16, at);
     at += out.write(uuidHex(chunk.id), at, 16, 'hex');
@@ -119,6 +134,7 @@ export function encodeChunks(
     at += json.copy(out, at);
     for (const vectors of lists) at = writeVector(out, at, vectors?.[index], type);
     if (terms) at = writeTerms(out, at, chunk.terms);
+    at += row.values.copy(out, at);
   }
   out.writeInt16BE(-1, at);
   return out;

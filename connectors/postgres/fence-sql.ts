@@ -1,6 +1,7 @@
 import type { DocumentWrite } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
 import type { SqlStatement, SqlStep } from './connection.js';
+import { wordsOf } from './encode-terms.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import { broughtValues, keepParts, type BroughtTexts } from './kept-texts-sql.js';
 import type { TableNames } from './names.js';
@@ -40,13 +41,13 @@ export function fenceSteps(
   return [
     planByKey,
     {
-      text: `with head as materialized (${lockHeadSql(names, target, '$4', '$5')}),
+      text: `with head as materialized (${lockHeadSql(names, target, '$4', '$5', '$6')}),
              absent as (
                insert into ${names.ledger} (pipeline, document_id, source, state)
                select $1, w.id, w.source, 'absent' from head, unnest($2::text[], $3::text[]) as w (id, source)
                order by w.id collate "C" on conflict do nothing
              ) select from head`,
-      values: [key, ids, sources, pipeline, generation],
+      values: [key, ids, sources, pipeline, generation, target.columnsJson],
       rows: 1,
     },
     {
@@ -66,6 +67,7 @@ export function fenceSteps(
         writes.map((write) => ('contentHash' in write ? write.contentHash : null)),
         writes.map((write) => ('chainDigest' in write ? write.chainDigest : null)),
         writes.map((write) => (write.kind === 'store' ? write.chunks.length : 0)),
+        writes.map((write) => (write.kind === 'store' ? wordsOf(write) : 0)),
         // A pipeline with one space has all its chunks there.
         ...(spaces.length === 1 ? [] : spaces.map(({ name }) => writes.map((write) => isIn(write, name)))),
         ...(target.role === 'active' ? [pipeline] : []),
@@ -105,16 +107,16 @@ function applySql(
   /** The write keeps a vector in this space. */
   const keeps = (column: string, at: number) => `${several ? `w.in_${at} and ` : ''}s.${column} is null`;
   const has = columns.map((_, at) => `has_${at}`);
-  const pipeline = `$${10 + flags.length}::text`;
+  const pipeline = `$${11 + flags.length}::text`;
   const head = `(select followers from ${names.layout} where pipeline = ${pipeline}) as head`;
-  const keep = keeping ? keepParts(names, pipeline, 11 + flags.length) : undefined;
+  const keep = keeping ? keepParts(names, pipeline, 12 + flags.length) : undefined;
   const told = markSql(names, pipeline, head, '(select document_id from decided where done)');
   return `
 with w as materialized (
-  select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[]${flags
-    .map((_, at) => `, $${10 + at}::bool[]`)
+  select * from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[]${flags
+    .map((_, at) => `, $${11 + at}::bool[]`)
     .join('')})
-    as w (${['write, kind, document_id, source, version, content_hash, chain_digest, chunk_count', ...flags].join(', ')})
+    as w (${['write, kind, document_id, source, version, content_hash, chain_digest, chunk_count, words', ...flags].join(', ')})
 )${keep?.brought ?? ''}, held as materialized (
   select w.write, k.* from w, lateral (
     select ctid as place, id, ${columns.map((column, at) => `${column} is not null as ${has[at]}`).join(', ')}
@@ -170,6 +172,7 @@ with w as materialized (
     content_hash = case when d.kind in ('store', 'delete') then d.content_hash else l.content_hash end,
     chain_digest = case when d.kind in ('store', 'delete') then d.chain_digest else l.chain_digest end,
     chunk_count = case when d.kind in ('store', 'delete') then d.chunk_count else l.chunk_count end,
+    words = case when d.kind in ('store', 'delete') then d.words else l.words end,
     failed_version = case when d.kind = 'fail' then d.version
                           when l.failed_version <= d.version then null
                           else l.failed_version end,

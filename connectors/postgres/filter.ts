@@ -1,6 +1,9 @@
-import type { Bounds, Condition, FieldPath } from '../../src/elements/filter/condition.js';
-import { timePatterns } from '../../src/elements/filter/time.js';
+import type { Bounds, Condition, FieldCondition, FieldPath } from '../../src/elements/filter/condition.js';
 import type { SqlValue } from './connection.js';
+import { fieldSql, type FoundColumn } from './field-column.js';
+import { columnTest } from './filter-column.js';
+import { quoteName } from './names.js';
+import { timeSql } from './time-sql.js';
 
 export interface FilterSql {
   /** An expression that is true where the condition holds, else false or null. */
@@ -9,25 +12,51 @@ export interface FilterSql {
 }
 
 /**
- * A condition on the column `metadata`, with all that the user wrote as parameters.
+ * A condition on the metadata, with all that the user wrote as parameters: on a column where the field has one, else on JSON.
  * @param first number of the first free parameter
  */
-export function filterSql(condition: Condition, first: number): FilterSql {
+export function filterSql(condition: Condition, first: number, columns: readonly FoundColumn[]): FilterSql {
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue) => `$${first + values.push(value) - 1}`;
-  return { sql: compile(condition, parameter), values };
+  return { sql: compile(condition, { parameter, columns }), values };
 }
 
 type Parameter = (value: SqlValue) => string;
 
-function compile(condition: Condition, parameter: Parameter): string {
+interface Compiling {
+  readonly parameter: Parameter;
+  readonly columns: readonly FoundColumn[];
+}
+
+function compile(condition: Condition, how: Compiling): string {
   switch (condition.kind) {
     case 'all':
-      return joined(condition.of, ' and ', 'true', parameter);
+      return joined(condition.of, ' and ', 'true', how);
     case 'any':
-      return joined(condition.of, ' or ', 'false', parameter);
+      return joined(condition.of, ' or ', 'false', how);
     case 'not':
-      return `(${compile(condition.of, parameter)}) is not true`;
+      return `(${compile(condition.of, how)}) is not true`;
+    case 'in':
+    case 'exists':
+    case 'numbers':
+    case 'times':
+      return fieldTest(condition, how);
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** A column that is empty says nothing unless all that its field holds is in it. */
+function fieldTest(condition: FieldCondition, { parameter, columns }: Compiling): string {
+  const column = columns.find(({ path }) => JSON.stringify(path) === JSON.stringify(condition.path));
+  const test = column && columnTest(column, condition, parameter);
+  if (test === undefined) return jsonTest(condition, parameter);
+  if (column!.filled === 'whole') return test;
+  return `(${test}) or (${quoteName(column!.name)} is null and ${jsonTest(condition, parameter)})`;
+}
+
+function jsonTest(condition: FieldCondition, parameter: Parameter): string {
+  switch (condition.kind) {
     case 'in': {
       const values = condition.values.map((value) => JSON.stringify(value));
       // In jsonb an array contains each of its elements, and a scalar contains itself.
@@ -42,7 +71,7 @@ function compile(condition: Condition, parameter: Parameter): string {
     case 'times':
       return `exists (
         select from (
-          select ${elementTime} as time
+          select ${timeSql("(element #>> '{}')")} as time
           from jsonb_path_query(${list(field(condition.path, parameter))}, 'strict $[*] ? (@.type() == "string")') as element
         ) as times
         where ${timeTests(condition.bounds, parameter)})`;
@@ -51,13 +80,12 @@ function compile(condition: Condition, parameter: Parameter): string {
   }
 }
 
-function joined(of: readonly Condition[], by: string, none: string, parameter: Parameter): string {
-  return of.length === 0 ? none : of.map((one) => `(${compile(one, parameter)})`).join(by);
+function joined(of: readonly Condition[], by: string, none: string, how: Compiling): string {
+  return of.length === 0 ? none : of.map((one) => `(${compile(one, how)})`).join(by);
 }
 
-/** `->` with a text finds names of objects alone, where `#>` would find places of lists too. */
 function field(path: FieldPath, parameter: Parameter): string {
-  return `(${['metadata', ...path.map((name) => `${parameter(name)}::text`)].join(' -> ')})`;
+  return fieldSql(path, parameter);
 }
 
 /** A value as a list. A path that is not strict would do so by itself, but look into lists of lists too. */
@@ -83,14 +111,3 @@ function timeTests(bounds: Bounds<string>, parameter: Parameter): string {
     .map(([name, bound]) => `time ${comparisons[name]} ${parameter(bound)}::timestamptz`)
     .join(' and ');
 }
-
-const text = "(element #>> '{}')";
-/** Postgres would round to a microsecond. */
-const cut = `regexp_replace(${text}, '(\\.\\d{6})\\d+', '\\1')`;
-
-/** Null where the text is no time: a cast that fails would fail the whole search. */
-const elementTime = `case
-  when ${text} ~ '${timePatterns.day}' then (${text} || 'T00:00:00Z')::timestamptz
-  when ${text} ~ '${timePatterns.local}' then (${cut} || 'Z')::timestamptz
-  when ${text} ~ '${timePatterns.zoned}' then ${cut}::timestamptz
-end`;

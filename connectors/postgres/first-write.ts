@@ -1,6 +1,7 @@
 import type { DocumentWrite, StoreWrite } from '../../src/contracts/sink.js';
 import type { SqlStep } from './connection.js';
 import { chunkColumns, encodeChunks, textFields, type RowShape } from './encode.js';
+import { wordsOf } from './encode-terms.js';
 import { broughtTexts, keepNewSql } from './kept-texts-sql.js';
 import { lockHeadSql, markSql, type WriteTarget } from './head.js';
 import type { TableNames } from './names.js';
@@ -50,14 +51,14 @@ export function firstWriteSteps(
     .filter(({ chunks }) => chunks.length > 0)
     .map((write) => ({ ...write, lead: textFields(key, write.documentId) }));
   const ledger: SqlStep = {
-    text: `with head as materialized (${lockHeadSql(names, target, '$9', '$10')}),
+    text: `with head as materialized (${lockHeadSql(names, target, '$9', '$10', '$12')}),
       w as (
-        select w.* from head, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[])
-          as w (document_id, source, version, content_hash, chain_digest, chunk_count)
+        select w.* from head, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $11::int[])
+          as w (document_id, source, version, content_hash, chain_digest, chunk_count, words)
       ), put as (
         insert into ${names.ledger}
-          (pipeline, document_id, source, version, state, content_hash, chain_digest, chunk_count)
-        select $1, document_id, source, version, 'stored', content_hash, chain_digest, chunk_count
+          (pipeline, document_id, source, version, state, content_hash, chain_digest, chunk_count, words)
+        select $1, document_id, source, version, 'stored', content_hash, chain_digest, chunk_count, words
         from w order by document_id collate "C" on conflict do nothing returning 1
       )${role === 'active' ? `, told as (${markSql(names, '$9', 'head', 'w')})` : ''} select from put having count(*) = $8`,
     values: [
@@ -71,6 +72,8 @@ export function firstWriteSteps(
       writes.length,
       pipeline,
       generation,
+      writes.map(wordsOf),
+      target.columnsJson,
     ],
     rows: 1,
   };

@@ -11,6 +11,7 @@ import { sqlArtifacts } from './artifacts.js';
 import type { SqlConnection, SqlStep } from './connection.js';
 import { countDocuments } from './count.js';
 import { planByKey } from './fence-sql.js';
+import { indexNames } from './generation-indexes.js';
 import { generationKey } from './generation-key.js';
 import * as sql from './generations-sql.js';
 import { endKeeping } from './kept-texts.js';
@@ -24,7 +25,8 @@ import { createSqlSink } from './sql-sink.js';
 import { storedDocument } from './stored-document.js';
 import { addTermsColumn } from './terms-column.js';
 import { columnStatements, type VectorType } from './vector-columns.js';
-import { dropIndexSql, type IndexRule } from './vector-index.js';
+import { dropIndexSql } from './index-plan.js';
+import type { IndexRule } from './vector-index.js';
 
 export interface SqlGenerationsParts {
   readonly connection: SqlConnection;
@@ -66,7 +68,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
   async function remove(number: number, signal?: AbortSignal): Promise<void> {
     const key = keyOf(number);
     const found = await find(number, signal);
-    for (const { index } of found?.spaces ?? [])
+    for (const index of found === undefined ? [] : indexNames(found))
       await connection.query(dropIndexSql(names, index, concurrently), signal);
     for (const table of [names.chunks, names.ledger])
       for (let removed = removedAtOnce; removed === removedAtOnce;) {
@@ -110,7 +112,15 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     view: (number) => {
       const locate = (signal?: AbortSignal) => find(number, signal);
       return {
-        sink: createSqlSink({ connection, names, pipeline, clock, role: 'follower', locate }),
+        sink: createSqlSink({
+          connection,
+          names,
+          pipeline,
+          clock,
+          role: 'follower',
+          locate,
+          relocate: locate,
+        }),
         search: createSqlSearch({ connection, names, pipeline, locate }),
         artifacts: sqlArtifacts(connection, names, async () => keyOf(number)),
         tune: async (signal) => tune(await locate(signal), signal),

@@ -1,12 +1,15 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import type { SqlConnection } from './connection.js';
+import { vectorIndexes } from './generation-indexes.js';
 import { generationKey, generationKeySql } from './generation-key.js';
-import { indexName, indexPrefix } from './index-name.js';
+import type { FieldColumn, FoundColumn } from './field-column.js';
+import { columnIndexName, indexName, indexPrefix, type IndexKind } from './index-name.js';
 import { migrationStatements } from './migration.js';
 import type { TableNames } from './names.js';
 import { layoutVersion, schemaStatements } from './schema-sql.js';
-import { dropIndexSql } from './vector-index.js';
+import { dropIndexSql } from './index-plan.js';
+import { termsColumn } from './terms-column.js';
 import { columnStatements, vectorColumn, type VectorType } from './vector-columns.js';
 
 /** A space as the tables hold it: a column of vectors each. */
@@ -26,7 +29,19 @@ export interface FoundLayout {
   readonly key: string;
   /** None until it was prepared. */
   readonly spaces: readonly FoundSpace[];
+  /** The usable indexes of the pipeline, of all its generations. */
+  readonly indexes: ReadonlySet<string>;
+  /** Metadata fields that have a column. */
+  readonly columns: readonly FoundColumn[];
+  /** The same as the head of the pipeline has them, as JSON: writers make sure that they know them. */
+  readonly columnsJson: string;
+  /** Chunks can be written with their words. */
+  readonly keepsTerms: boolean;
+  /** Name of the index of the words. */
+  readonly termsIndex: string;
 }
+
+const indexKinds: readonly IndexKind[] = ['hnsw', 'words', 'meta'];
 
 /** The most components that pgvector's `vector` holds. */
 export const maxWidth = 16_000;
@@ -44,7 +59,7 @@ export async function readLayout(
   signal?: AbortSignal,
 ): Promise<FoundLayout | undefined> {
   let rows;
-  const prefix = indexPrefix(pipeline);
+  const prefixes = indexKinds.map((kind) => indexPrefix(kind, pipeline));
   try {
     rows = await connection.query(
       {
@@ -52,13 +67,24 @@ export async function readLayout(
         text: `with head as (select to_json(l) as row from ${names.layout} l where pipeline = $1),
                     chosen as (select coalesce($5::int, (select (row->>'active')::int from head), 1) as number)
                select (select max(version) from ${names.layout}) as version, number,
+                      (select row->'columns' from head) as columns,
                       (select to_json(l) from ${names.layout} l
                        where l.pipeline = ${generationKeySql('$1::text', 'number')}) as own,
-                      array(select c.relname::text from pg_class c join pg_index i on i.indexrelid = c.oid
-                            where c.relname >= $2::name and c.relname < $3::name
-                              and c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes
+                      array(select c.relname::text from unnest($2::name[], $3::name[]) as range (low, high)
+                            join pg_class c on c.relname >= low and c.relname < high
+                            join pg_index i on i.indexrelid = c.oid
+                            where c.relnamespace = to_regnamespace($4) and i.indisvalid) as indexes,
+                      exists(select from pg_attribute where attrelid = to_regclass($6) and attname = $7) as terms
                from chosen`,
-        values: [pipeline, prefix, `${prefix}\``, names.schema, which === 'active' ? null : which],
+        values: [
+          pipeline,
+          prefixes,
+          prefixes.map((prefix) => `${prefix}\``),
+          names.schema,
+          which === 'active' ? null : which,
+          names.chunks,
+          termsColumn,
+        ],
       },
       signal,
     );
@@ -66,7 +92,7 @@ export async function readLayout(
     if (error instanceof MillraceError && error.code === 'store_layout') return undefined;
     throw error;
   }
-  const { version, number, own, indexes } = rows[0] as unknown as LayoutRow;
+  const { version, number, own, indexes, terms, columns } = rows[0] as unknown as LayoutRow;
   if (version !== null && version > layoutVersion)
     throw new MillraceError(
       'store_layout',
@@ -81,10 +107,19 @@ export async function readLayout(
     generation: number,
     key: generationKey(pipeline, number),
     spaces: spaces.map(({ name, width, type = 'vector' }, at) => {
-      const index = indexName(pipeline, number, at);
+      const index = indexName('hnsw', pipeline, number, at);
       const column = vectorColumn(at, type);
       return { name, width, type, column, index, indexed: indexes.includes(index) };
     }),
+    indexes: new Set(indexes),
+    columns: (columns ?? []).map((column) => ({
+      ...column,
+      indexName: columnIndexName(pipeline, number, column.name),
+      filled: own?.filled?.[column.name],
+    })),
+    columnsJson: JSON.stringify(columns ?? []),
+    keepsTerms: terms,
+    termsIndex: indexName('words', pipeline, number),
   };
 }
 
@@ -97,8 +132,14 @@ export interface StoredSpace extends SpaceLayout {
 interface LayoutRow {
   readonly version: number | null;
   readonly number: number;
-  readonly own: { readonly width: number; readonly spaces?: readonly StoredSpace[] | null } | null;
+  readonly own: {
+    readonly width: number;
+    readonly spaces?: readonly StoredSpace[] | null;
+    readonly filled?: Readonly<Record<string, FoundColumn['filled']>> | null;
+  } | null;
+  readonly columns: readonly FieldColumn[] | null;
   readonly indexes: readonly string[];
+  readonly terms: boolean;
 }
 
 /** In the order of their columns. @throws MillraceError `store_layout` when a vector would not fit pgvector */
@@ -153,8 +194,8 @@ export async function prepareLayout(
   // Of an empty pipeline that had others: an index would refuse vectors of another width.
   const old = before?.spaces ?? [];
   const moved = !sameSpaces(old, found) || old[0]?.type !== (found[0]!.type ?? 'vector');
-  for (const { index, indexed } of old)
-    if (indexed && moved) await connection.query(dropIndexSql(names, index, false));
+  if (moved && before !== undefined)
+    for (const index of vectorIndexes(before)) await connection.query(dropIndexSql(names, index, false));
   return before?.generation ?? 1;
 }
 

@@ -6,8 +6,9 @@ import { viewColumnStatement } from './view-sql.js';
 
 /**
  * From layout 1, whose chunks all had a vector in the one space that a pipeline had, layout 2, whose pipelines had
- * one generation, layout 3, whose vectors had floats of 32 bits, and layouts 4 and 5, which kept chunks alone and had no views. What stood before
- * the text of a chunk when it was embedded was not kept by the first two.
+ * one generation, layout 3, whose vectors had floats of 32 bits, and layouts 4 to 6, which kept chunks alone, had no views, no
+ * columns of metadata fields, and did not count words. What stood before the text of a chunk when it was embedded was not
+ * kept by the first two.
  */
 export function migrationStatements(names: TableNames): readonly SqlStatement[] {
   return [
@@ -16,6 +17,7 @@ export function migrationStatements(names: TableNames): readonly SqlStatement[] 
     {
       text: `alter table ${names.chunks} alter column embedding drop not null, add column if not exists prefix text`,
     },
+    { text: `alter table ${names.ledger} add column if not exists words int` },
     ...[...generationStatements(names), ...keptTextsStatements(names), viewColumnStatement(names)].map(
       (text) => ({ text }),
     ),

@@ -1,6 +1,7 @@
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PostgresConfig } from './config.js';
 import { openPgConnection } from './pg-connection.js';
+import { wantedColumns } from './columns-config.js';
 import { createSqlStore } from './sql-store.js';
 
 /** Chunks from which a server's exact search gets slow: about 30 ms at 384 components. */
@@ -14,6 +15,7 @@ export const createPostgresStore: StoreFactory<PostgresConfig> = async (config, 
       schema: config.schema,
       index: config.index,
       vectors: config.vectors,
+      columns: wantedColumns(config.columns, config.tenant),
       keepText: config.keepText,
       view: config.view,
       autoIndex,

@@ -4,7 +4,7 @@ import { quoteText, type TableNames } from './names.js';
 import { viewColumnStatement } from './view-sql.js';
 
 /** Rises when the tables change in a way that an older Millrace would get wrong. */
-export const layoutVersion = 6;
+export const layoutVersion = 7;
 
 /** Any number: the processes that make these tables take turns by it. */
 const advisoryKey = 0x6d696c6c;
@@ -13,7 +13,7 @@ export const takeTurns: SqlStatement = { text: `select pg_advisory_xact_lock(${a
 
 /**
  * A row of the layout for each generation, by its key. That of the first is also the head of its pipeline: the number of
- * the active one, those that follow it, the last number given. Writers lock the head, so that nothing of it changes while
+ * the active one, those that follow it, the last number given, the columns of metadata fields. Writers lock the head, so that nothing of it changes while
  * they write.
  */
 export function generationStatements(names: TableNames): readonly string[] {
@@ -24,7 +24,9 @@ export function generationStatements(names: TableNames): readonly string[] {
        add column if not exists generations int not null default 1,
        add column if not exists paused_until timestamptz,
        add column if not exists state text not null default 'active',
-       add column if not exists since timestamptz not null default now()`,
+       add column if not exists since timestamptz not null default now(),
+       add column if not exists columns jsonb,
+       add column if not exists filled jsonb`,
     `create sequence if not exists ${names.marks}`,
     `create table if not exists ${names.behind} (
        pipeline text collate "C" not null,
@@ -66,6 +68,7 @@ export function schemaStatements(names: TableNames): readonly SqlStatement[] {
        content_hash text,
        chain_digest text,
        chunk_count int not null default 0,
+       words int,
        failed_version text collate "C",
        updated_at timestamptz not null default now(),
        primary key (pipeline, document_id)

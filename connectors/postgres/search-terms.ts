@@ -1,17 +1,14 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SearchHit, TermQuery } from '../../src/contracts/chunk-search.js';
-import { termSpace } from '../../src/elements/terms.js';
 import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlStatement, SqlValue } from './connection.js';
-import { mostCount } from './encode-terms.js';
 import { filterSql } from './filter.js';
-import type { FoundSpace } from './layout.js';
-import type { TableNames } from './names.js';
-import { termsColumn as terms } from './terms-column.js';
+import type { FoundLayout, FoundSpace } from './layout.js';
+import { quoteName, type TableNames } from './names.js';
+import { searchIndexedTerms } from './search-indexed-terms.js';
+import { addedSql, askedWords, termProducts } from './term-products.js';
+import { lengthSql, termsColumn } from './terms-column.js';
 
-/** A float holds 24 bits exactly: one product of sparse vectors tells the counts of four terms, in six bits each. */
-const packed = 4;
-const bits = 6;
 /** Different words of a question that count; Postgres computes no more columns than 1,600. */
 const mostWords = 1000;
 
@@ -24,7 +21,7 @@ const mostWords = 1000;
 export async function searchTerms(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
+  found: FoundLayout,
   asked: readonly FoundSpace[],
   query: TermQuery,
   signal?: AbortSignal,
@@ -32,7 +29,11 @@ export async function searchTerms(
   if (!Number.isInteger(query.k) || query.k < 1)
     throw new MillraceError('config_invalid', `A search asks for at least 1 hit, not ${query.k}.`);
   if (query.terms.ids.length === 0) return [];
-  const steps = [withoutCompiling, termsSql(names, pipeline, asked, query)];
+  if (found.indexes.has(found.termsIndex)) {
+    const hits = await searchIndexedTerms(connection, names, found, asked, query, signal);
+    if (hits !== undefined) return hits;
+  }
+  const steps = [withoutCompiling, termsSql(names, found, asked, query)];
   const rows = (await connection.transaction(steps, signal)).at(-1)!;
   return rows.map((row) => ({ ...chunkOf(row), score: row['score'] as number }));
 }
@@ -40,51 +41,41 @@ export async function searchTerms(
 /** An expression a word takes longer to compile than to compute. The setting lasts for the transaction. */
 const withoutCompiling: SqlStatement = { text: "select set_config('jit', 'off', true)" };
 
+/** Reads the words of all chunks. */
 function termsSql(
   names: TableNames,
-  pipeline: string,
+  { key, columns }: FoundLayout,
   asked: readonly FoundSpace[],
   { terms: question, k, k1, b, filter = { kind: 'all', of: [] } }: TermQuery,
 ): SqlStatement {
-  const words = Array.from(question.ids.slice(0, mostWords), (id, at) => ({
-    id,
-    at,
-    count: question.counts[at]!,
-  }));
-  const packs = Array.from({ length: Math.ceil(words.length / packed) }, (_, at) =>
-    words.slice(at * packed, (at + 1) * packed),
-  );
-  const values: SqlValue[] = [pipeline, k, k1, b];
-  const parameter = (value: SqlValue) => `$${values.push(value)}`;
-  const products = packs.map((pack, at) => {
-    const vector = pack.map(({ id }, place) => `${id + 1}:${2 ** (bits * place)}`).join(',');
-    return `(-(${terms} <#> ${parameter(`{${vector}}/${termSpace}`)}::sparsevec))::int as p${at}`;
-  });
-  const count = (word: number) =>
-    `(p${Math.floor(word / packed)} >> ${(word % packed) * bits} & ${mostCount})`;
-  const where = filterSql(filter, values.length + 1);
+  const words = askedWords(question, mostWords);
+  const values: SqlValue[] = [key, k, k1, b];
+  const products = termProducts(words, (value) => `$${values.push(value)}`);
+  const { count } = products;
+  const where = filterSql(filter, values.length + 1, columns);
   values.push(...where.values);
   const within = asked.map(({ column }) => `${column} is not null`).join(' or ');
-  const found = packs.map((_, at) => `p${at} > 0`).join(' or ');
-  const each = (sql: (word: (typeof words)[number]) => string, by: string) => words.map(sql).join(by);
+  const found = products.names.map((name) => `${name} > 0`).join(' or ');
+  const each = (sql: (at: number, asks: number) => string, by: string) =>
+    words.map(({ asks }, at) => sql(at, asks)).join(by);
   return {
     text: `
 with chunk as materialized (
-  select id, length, ${packs.map((_, at) => `p${at}`).join(', ')},
+  select id, length, ${products.names.join(', ')},
     case when ${found} then (within and (${where.sql})) is true end as wanted
   from (
-    select id, metadata, ${within} as within, ${terms} <+> '{}/${termSpace}'::sparsevec as length, ${products.join(', ')}
-    from ${names.chunks} where pipeline = $1 and ${terms} is not null offset 0
+    select id, ${['metadata', ...columns.map(({ name }) => quoteName(name))].join(', ')}, ${within} as within, ${lengthSql} as length, ${products.columns.join(', ')}
+    from ${names.chunks} where pipeline = $1 and ${termsColumn} is not null offset 0
   ) as chunk
 ), corpus as materialized (
   select count(*)::float8 as size, avg(length) as mean from chunk
 ), held as (
-  select ${each(({ at }) => `(count(*) filter (where ${count(at)} > 0))::float8 as h${at}`, ', ')} from chunk
+  select ${each((at) => `(count(*) filter (where ${count(at)} > 0))::float8 as h${at}`, ', ')} from chunk
 ), rarity as materialized (
-  select ${each(({ at, count: asks }) => `${asks} * ln(1 + (size - h${at} + 0.5) / (h${at} + 0.5)) as r${at}`, ', ')}
+  select ${each((at, asks) => `${asks} * ln(1 + (size - h${at} + 0.5) / (h${at} + 0.5)) as r${at}`, ', ')}
   from held, corpus
 ), best as (
-  select id, ${each(({ at }) => `r${at} * ${count(at)} * ($3::float8 + 1) / (${count(at)} + norm)`, ' + ')} as score
+  select id, ${each((at) => addedSql(`r${at}`, count(at)), ' + ')} as score
   from (select chunk.*, $3::float8 * (1 - $4::float8 + $4::float8 * length / mean) as norm from chunk, corpus where wanted) as hit,
     rarity
   order by score desc, id limit $2::int

@@ -2,9 +2,11 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js';
 import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
+import { tenantColumn } from './field-column.js';
 import { filterSql } from './filter.js';
 import { halfFault } from './half-floats.js';
-import type { FoundSpace } from './layout.js';
+import type { FoundLayout, FoundSpace } from './layout.js';
+import { tenantAsked, tenantIndexName } from './tenants.js';
 import type { TableNames } from './names.js';
 import { indexedDistance } from './vector-index.js';
 import { vectorFault } from '../../src/elements/vector-fault.js';
@@ -16,18 +18,20 @@ import { vectorFault } from '../../src/elements/vector-fault.js';
 export async function searchChunks(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
+  found: FoundLayout,
   space: FoundSpace,
   query: SearchQuery,
   signal?: AbortSignal,
 ): Promise<readonly SearchHit[]> {
   checkQuery(query, space);
-  if (space.indexed) {
-    const steps = [indexSettings(query.k), hitsSql(names, pipeline, query, space, true)];
+  const tenant = tenantAsked(found, query.filter ?? everything);
+  const indexed = tenant === undefined ? space.indexed : found.indexes.has(tenantIndexName(space, tenant));
+  if (indexed) {
+    const steps = [indexSettings(query.k), hitsSql(names, found, query, space, { tenant })];
     const rows = (await connection.transaction(steps, signal)).at(-1)!;
     if (rows.length === query.k) return rows.map(hitOf);
   }
-  const rows = await connection.query(hitsSql(names, pipeline, query, space, false), signal);
+  const rows = await connection.query(hitsSql(names, found, query, space), signal);
   return rows.map(hitOf);
 }
 
@@ -52,25 +56,29 @@ function indexSettings(k: number): SqlStatement {
 
 const everything = { kind: 'all', of: [] } as const;
 
-/** @param indexed searches through the index; else reads every chunk */
+/** @param indexed searches through the index, of a tenant where one is given; else reads every chunk */
 function hitsSql(
   names: TableNames,
-  pipeline: string,
+  { key, columns }: FoundLayout,
   { vector, k, filter = everything }: SearchQuery,
   space: FoundSpace,
-  indexed: boolean,
+  indexed?: { readonly tenant: string | undefined },
 ): SqlStatement {
-  const where = filterSql(filter, 4);
+  const where = filterSql(filter, 4, columns);
   const { column, type } = space;
   const exact = `${column} <=> $2::${type}`;
+  const values = [key, `[${vector.join(',')}]`, k, ...where.values];
+  // Said once more as the condition of the index has it.
+  const within =
+    indexed?.tenant === undefined ? '' : ` and ${tenantColumn} = $${values.push(indexed.tenant)}`;
   const nearest = indexed
-    ? `(select * from ${names.chunks} where pipeline = $1 and (${where.sql})
+    ? `(select * from ${names.chunks} where pipeline = $1 and (${where.sql})${within}
         order by ${indexedDistance(space, '$2')} limit 2 * $3::int) as near where ${column} is not null`
     : `${names.chunks} where pipeline = $1 and ${column} is not null and (${where.sql})`;
   return {
     text: `select ${chunkColumns}, ${exact} as distance
            from ${nearest} order by distance, id limit $3::int`,
-    values: [pipeline, `[${vector.join(',')}]`, k, ...where.values],
+    values,
   };
 }
 

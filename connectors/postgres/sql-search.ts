@@ -44,7 +44,7 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
       if (found === undefined || found.spaces.length === 0) return [];
       checkGeneration(found, query.generation);
       const within = some === undefined ? found.spaces : some.map((name) => asked(found.spaces, name));
-      return searchTerms(connection, names, found.key, within, query, signal);
+      return searchTerms(connection, names, found, within, query, signal);
     },
     chunks: async (ranges, signal) => {
       const found = await locate(signal);
@@ -55,8 +55,7 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
       const found = await locate(signal);
       if (found === undefined || found.spaces.length === 0) return [];
       checkGeneration(found, query.generation);
-      const { key, spaces } = found;
-      return searchChunks(connection, names, key, asked(spaces, query.space), query, signal);
+      return searchChunks(connection, names, found, asked(found.spaces, query.space), query, signal);
     },
   };
 }

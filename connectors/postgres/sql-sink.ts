@@ -17,13 +17,21 @@ export interface SqlSinkParts {
   readonly clock: Clock;
   /** The generation that is written; without spaces while nobody prepared it. */
   locate(signal?: AbortSignal): Promise<FoundLayout | undefined>;
+  /** The same, seen anew. */
+  relocate(signal?: AbortSignal): Promise<FoundLayout | undefined>;
 }
 
 /** The ledger and the chunks of a generation, as a sink. */
-export function createSqlSink({ connection, names, pipeline, role, clock, locate }: SqlSinkParts): Sink {
+export function createSqlSink(parts: SqlSinkParts): Sink {
+  const { connection, names, pipeline, role, clock, locate, relocate } = parts;
   const first = new FirstWrites();
   /** Whether writers keep what they are given: learnt from the head of the pipeline, which refuses writes without. */
   const kept = { texts: false };
+
+  function there(found: FoundLayout | undefined): FoundLayout {
+    if (found === undefined || found.spaces.length === 0) throw notPrepared(pipeline);
+    return found;
+  }
 
   async function key(signal?: AbortSignal): Promise<string | undefined> {
     const found = await locate(signal);
@@ -48,11 +56,10 @@ export function createSqlSink({ connection, names, pipeline, role, clock, locate
     },
     write: async (writes, signal) => {
       if (writes.length === 0) return [];
-      const found = await locate(signal);
-      if (found === undefined || found.spaces.length === 0) throw notPrepared(pipeline);
-      const { generation, key, spaces } = found;
-      const target = { pipeline, generation, key, role };
-      return writeDocuments({ connection, names, target, clock, first, kept }, spaces, writes, signal);
+      const found = there(await locate(signal));
+      const again = async () => there(await relocate(signal));
+      const writer = { connection, names, pipeline, role, clock, first, kept, found, locate: again };
+      return writeDocuments(writer, writes, signal);
     },
     countUnnamed: async (scope) => {
       const of = await key();

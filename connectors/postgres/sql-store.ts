@@ -2,12 +2,15 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type { Store } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
+import type { WantedColumns } from './columns-config.js';
 import type { SqlConnection } from './connection.js';
 import { countDocuments } from './count.js';
+import { tenantColumn } from './field-column.js';
 import { createSqlGenerations } from './generations.js';
 import { setKeeping, sqlKeptTexts } from './kept-texts.js';
 import { prepareLayout, readLayout, type FoundLayout } from './layout.js';
 import { tableNames } from './names.js';
+import { prepareColumns } from './prepare-columns.js';
 import { showView } from './show-view.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
@@ -23,6 +26,7 @@ export interface SqlStoreOptions {
   readonly keepText: boolean | undefined;
   /** How a new filling keeps its vectors. */
   readonly vectors: VectorType;
+  readonly columns: WantedColumns;
   /** Bytes left where the store is; absent where that is another machine. */
   readonly freeBytes?: () => Promise<number>;
   /** Name of a view for other tools, or none; undefined: as the store was told. */
@@ -38,18 +42,24 @@ const maxPipelineBytes = 200;
 /** The store over any connection. A store that nobody prepared reads as empty. */
 export function createSqlStore(
   connection: SqlConnection,
-  { schema, index, vectors, keepText, autoIndex, shared, freeBytes, view }: SqlStoreOptions,
+  { schema, index, vectors, columns, keepText, autoIndex, shared, freeBytes, view }: SqlStoreOptions,
   { pipeline, clock, notify }: ConnectorContext,
 ): Store {
   if (Buffer.byteLength(pipeline) > maxPipelineBytes)
     throw new MillraceError('config_invalid', `name: at most ${maxPipelineBytes} bytes, please.`);
   const names = tableNames(schema);
+  const tenant = columns.columns.find(({ name }) => name === tenantColumn);
   const parts = { connection, names, pipeline, clock };
   /** What this store was prepared for: its generation stays, and its spaces cannot change while there are chunks. */
   let prepared: FoundLayout | undefined;
 
   const active = (signal?: AbortSignal) => readLayout(connection, names, pipeline, 'active', signal);
   const ours = async (signal?: AbortSignal) => prepared ?? (await active(signal));
+  /** With the columns that others gave it since. */
+  const oursAnew = async (signal?: AbortSignal) => {
+    if (prepared === undefined) return active(signal);
+    return (prepared = await readLayout(connection, names, pipeline, prepared.generation, signal));
+  };
 
   const tuning = {
     index: index === 'auto' ? autoIndex : index,
@@ -60,12 +70,13 @@ export function createSqlStore(
   };
   const tune = async (there: FoundLayout | undefined, signal?: AbortSignal) => {
     if (there !== undefined && there.spaces.length > 0)
-      await tuneStore(connection, names, there.key, there.spaces, tuning, signal);
+      await tuneStore(connection, names, there, tuning, signal);
   };
 
   return {
-    sink: createSqlSink({ ...parts, role: 'active', locate: ours }),
+    sink: createSqlSink({ ...parts, role: 'active', locate: ours, relocate: oursAnew }),
     search: createSqlSearch({ ...parts, locate: active }),
+    ...(tenant !== undefined && { tenant: tenant.path }),
     artifacts: sqlArtifacts(connection, names, async () => (await ours())?.key ?? pipeline),
     memory: sqlArtifacts(connection, names, async () => pipeline),
     texts: sqlKeptTexts(connection, names, pipeline),
@@ -82,6 +93,7 @@ export function createSqlStore(
       for (const { width } of layout.spaces) checkIndexRule(index, width);
       const generation = await prepareLayout(connection, names, pipeline, layout, vectors);
       if (layout.terms) await addTermsColumn(connection, names);
+      await prepareColumns(connection, names, pipeline, columns);
       if (keepText !== undefined) await setKeeping(connection, names, pipeline, keepText);
       prepared = await readLayout(connection, names, pipeline, generation);
       if (view !== undefined) await showView(connection, names, pipeline, prepared!, view);

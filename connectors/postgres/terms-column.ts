@@ -1,9 +1,13 @@
+import { termSpace } from '../../src/elements/terms.js';
 import type { SqlConnection } from './connection.js';
 import type { TableNames } from './names.js';
 import { takeTurns } from './schema-sql.js';
 
 /** The column of terms comes with the first pipeline that keeps them: numbers of words, and how often each occurs. */
 export const termsColumn = 'terms';
+
+/** How many words a chunk has: the sum of their counts. */
+export const lengthSql = `${termsColumn} <+> '{}/${termSpace}'::sparsevec`;
 
 export async function addTermsColumn(connection: SqlConnection, names: TableNames): Promise<void> {
   const there = await connection.query({

@@ -1,10 +1,16 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock, Notice } from '../../src/contracts/context.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
-import type { FoundSpace } from './layout.js';
+import { columnIndexPlan } from './column-index.js';
+import { countWords } from './count-words.js';
+import { fillColumns } from './fill-columns.js';
+import { dropIndexSql, type IndexPlan } from './index-plan.js';
+import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { buildIndex, type BuildOptions } from './build-index.js';
-import { dropIndexSql, indexable, type IndexRule } from './vector-index.js';
+import { isByTenant, largeTenants, tenantIndexPlan } from './tenants.js';
+import { termsIndexPlan } from './terms-index.js';
+import { indexable, vectorIndexPlan, type IndexRule } from './vector-index.js';
 
 export interface TuneOptions {
   readonly index: IndexRule;
@@ -17,12 +23,14 @@ export interface TuneOptions {
   notify(notice: Notice): void;
 }
 
-/** Makes reading fast: statistics where the database does not keep them itself, and the vector index of a space once it pays. */
+/**
+ * Makes reading fast: statistics where the database does not keep them itself, columns of metadata fields and their indexes,
+ * and the indexes of vectors and words once they pay.
+ */
 export async function tuneStore(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
-  spaces: readonly FoundSpace[],
+  found: FoundLayout,
   { index, vacuum, ...building }: TuneOptions,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -31,34 +39,61 @@ export async function tuneStore(
       { text: `vacuum (analyze) ${names.ledger}, ${names.chunks}, ${names.texts}` },
       signal,
     );
+  await fillColumns(connection, names, found, building.notify, signal);
+  const { key } = found;
+  for (const column of found.columns)
+    if (column.index && !found.indexes.has(column.indexName))
+      await tuneIndex(
+        connection,
+        names,
+        key,
+        columnIndexPlan(names, key, column),
+        { threshold: 0, ...building },
+        signal,
+      );
   if (index === 'off') return;
-  for (const space of spaces)
-    if (!space.indexed && indexable(space.width))
-      await tuneSpace(connection, names, pipeline, space, { threshold: index, ...building }, signal);
+  const how = { threshold: index, ...building };
+  const spaces = found.spaces.filter(({ width }) => indexable(width));
+  const plans = isByTenant(found.columns)
+    ? (await largeTenants(connection, names, key, index, signal)).flatMap((tenant) =>
+        spaces.map((space) => tenantIndexPlan(names, key, space, tenant)),
+      )
+    : spaces.map((space) => vectorIndexPlan(names, key, space));
+  for (const plan of plans)
+    if (!found.indexes.has(plan.name)) await tuneIndex(connection, names, key, plan, how, signal);
+  const { keepsTerms, termsIndex } = found;
+  if (!keepsTerms) return;
+  const built =
+    found.indexes.has(termsIndex) ||
+    (await tuneIndex(connection, names, key, termsIndexPlan(names, key, termsIndex), how, signal));
+  if (built) await countWords(connection, names, key, signal);
 }
 
-async function tuneSpace(
+/** @returns whether it was built now */
+async function tuneIndex(
   connection: SqlConnection,
   names: TableNames,
-  pipeline: string,
-  space: FoundSpace,
+  key: string,
+  plan: IndexPlan,
   { threshold, ...how }: { readonly threshold: number } & BuildOptions,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const rows = await connection.query(stateSql(names, pipeline, space, threshold), signal);
+): Promise<boolean> {
+  const rows = await connection.query(stateSql(names, key, plan, threshold), signal);
   const { chunks, half_built: halfBuilt, building } = rows[0] as unknown as IndexState;
-  if (chunks < threshold || building) return;
+  if (chunks < threshold || building) return false;
   try {
-    if (halfBuilt) await connection.query(dropIndexSql(names, space.index, how.concurrently), signal);
-    await buildIndex(connection, names, pipeline, space, how, signal);
+    if (halfBuilt) await connection.query(dropIndexSql(names, plan.name, how.concurrently), signal);
+    await buildIndex(connection, names, key, plan, how, signal);
+    return true;
   } catch (error) {
     // Another daemon began to build it at this moment.
-    if (!(error instanceof MillraceError) || error.code !== 'store_conflict') throw error;
+    if (error instanceof MillraceError && error.code === 'store_conflict') return false;
+    throw error;
   }
 }
 
 interface IndexState {
-  /** How many chunks are in the space, or the threshold when it has more. */
+  /** How many chunks it would hold, or the threshold when there are more. */
   readonly chunks: number;
   /** A build that was cut off left an index that nobody can use. */
   readonly half_built: boolean;
@@ -67,16 +102,16 @@ interface IndexState {
 
 function stateSql(
   names: TableNames,
-  pipeline: string,
-  { column, index }: FoundSpace,
+  key: string,
+  { name, counted }: IndexPlan,
   threshold: number,
 ): SqlStatement {
   return {
     text: `select (select count(*)::int from (
-                     select from ${names.chunks} where pipeline = $1 and ${column} is not null limit $2) as first) as chunks,
+                     select from ${names.chunks} where pipeline = $1 and ${counted} limit $2) as first) as chunks,
                   exists (select from pg_index where indexrelid = to_regclass($3) and not indisvalid) as half_built,
                   exists (select from pg_stat_progress_create_index
                           where index_relid = to_regclass($3)) as building`,
-    values: [pipeline, threshold, `${names.schema}.${index}`],
+    values: [key, threshold, `${names.schema}.${name}`],
   };
 }

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import type { SqlStatement } from './connection.js';
+import type { IndexPlan } from './index-plan.js';
 import type { FoundSpace } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
 import type { VectorType } from './vector-columns.js';
@@ -46,26 +46,35 @@ function indexedType({ width, type }: Pick<FoundSpace, 'width' | 'type'>): Vecto
   return width <= maxVector ? type : 'halfvec';
 }
 
-/** An index of the vectors of a pipeline's space. @param concurrently writers go on while it is built */
-export function createIndexSql(
-  names: TableNames,
-  pipeline: string,
-  space: FoundSpace,
-  concurrently: boolean,
-): SqlStatement {
-  const { column, width, index } = space;
-  const type = indexedType(space);
-  return {
-    text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(index)}
-           on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
-           with (ef_construction = ${construction})
-           where pipeline = ${quoteText(pipeline)}`,
-  };
+/** Beside its components a vector in the graph has its neighbours, with pgvector's `m` of 16: seen, rounded up. */
+const graphBytes = 600;
+
+/** Chunks that an index is of, and how it is called. */
+export interface IndexPart {
+  readonly name: string;
+  readonly condition: string;
 }
 
-/** Removes what a build that was cut off left behind. */
-export function dropIndexSql(names: TableNames, index: string, concurrently: boolean): SqlStatement {
+/** An index of the vectors of a space. @param key of the generation; @param part of its chunks, else all */
+export function vectorIndexPlan(
+  names: TableNames,
+  key: string,
+  space: FoundSpace,
+  part?: IndexPart,
+): IndexPlan {
+  const { column, width } = space;
+  const name = part?.name ?? space.index;
+  const and = part === undefined ? '' : ` and ${part.condition}`;
+  const type = indexedType(space);
   return {
-    text: `drop index ${concurrently ? 'concurrently ' : ''}if exists ${names.schema}.${quoteName(index)}`,
+    name,
+    counted: `${column} is not null${and}`,
+    bytesEach: width * (space.type === 'vector' ? 4 : 2) + graphBytes,
+    create: (concurrently) => ({
+      text: `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoteName(name)}
+             on ${names.chunks} using hnsw ((${column}::${type}(${width})) ${type}_cosine_ops)
+             with (ef_construction = ${construction})
+             where pipeline = ${quoteText(key)}${and}`,
+    }),
   };
 }

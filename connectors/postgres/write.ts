@@ -9,19 +9,25 @@ import { fenceSteps, planByKey, type FenceRow } from './fence-sql.js';
 import { halfFault } from './half-floats.js';
 import { whyNotWritable, type WriteTarget } from './head.js';
 import { broughtTexts, heldTextsSql } from './kept-texts-sql.js';
-import type { FoundSpace } from './layout.js';
+import type { FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
 import { stageFor } from './stage.js';
+import { columnsFault } from './write-columns.js';
 import { vectorsFault } from '../../src/elements/vectors-fault.js';
 
 export interface Writer {
   readonly connection: SqlConnection;
   readonly names: TableNames;
-  readonly target: Omit<WriteTarget, 'keeping'>;
+  readonly pipeline: string;
+  readonly role: WriteTarget['role'];
   readonly clock: Clock;
   readonly first: FirstWrites;
   /** Whether given texts are to be kept, as far as is known: set when a write without them was refused. */
   readonly kept: { texts: boolean };
+  /** What is written to, as it was seen last. */
+  found: FoundLayout;
+  /** Sees it anew: others gave it columns, or took some. */
+  locate(signal?: AbortSignal): Promise<FoundLayout>;
 }
 
 /** A btree entry holds 2,704 bytes; the rest is for the pipeline's name. */
@@ -30,10 +36,9 @@ const conflictTries = 6;
 /** Between two tries of a writer that is paused. */
 const pauseMs = 25;
 
-/** Writes documents through the fence. @see Sink.write; @param spaces of the pipeline, in the order of their columns */
+/** Writes documents through the fence. @see Sink.write */
 export async function writeDocuments(
   writer: Writer,
-  spaces: readonly FoundSpace[],
   writes: readonly DocumentWrite[],
   signal?: AbortSignal,
 ): Promise<readonly WriteResult[]> {
@@ -42,7 +47,7 @@ export async function writeDocuments(
   const results = new Array<WriteResult | undefined>(writes.length);
   const sound: number[] = [];
   writes.forEach((write, index) => {
-    const fault = faultOf(write, spaces);
+    const fault = faultOf(write, writer.found);
     if (fault === undefined) sound.push(index);
     else results[index] = refused(write, fault);
   });
@@ -55,7 +60,7 @@ export async function writeDocuments(
     try {
       const group = indices.map((index) => writes[index]!);
       const outcome = await retryConflicts(writer.clock, signal, () =>
-        whenWritable(writer, signal, () => writeTogether(writer, spaces, group, signal)),
+        whenWritable(writer, signal, () => writeTogether(writer, group, signal)),
       );
       indices.forEach((index, at) => (results[index] = outcome[at]));
     } catch (error) {
@@ -73,15 +78,16 @@ export async function writeDocuments(
 
 /** @returns undefined when the generation may not be written now */
 async function writeTogether(
-  { connection, names, target: place, first, kept }: Writer,
-  spaces: readonly FoundSpace[],
+  writer: Writer,
   writes: readonly DocumentWrite[],
   signal: AbortSignal | undefined,
 ): Promise<WriteResult[] | undefined> {
+  const { connection, names, first, found } = writer;
+  const { spaces, columns } = found;
+  const target = targetOf(writer);
   const vectors = spaces[0]!.type;
-  const shape = { spaces: spaces.map(({ name }) => name), vectors, terms: writes.some(hasTerms) };
-  const stage = stageFor(spaces.length, vectors, shape.terms);
-  const target = { ...place, keeping: kept.texts && place.role === 'active' };
+  const shape = { spaces: spaces.map(({ name }) => name), vectors, terms: writes.some(hasTerms), columns };
+  const stage = stageFor(shape);
   if (first.try(writes)) {
     const steps = firstWriteSteps(names, target, shape, stage, writes);
     const worked = (await connection.transaction(steps, signal)).length === steps.length;
@@ -146,7 +152,7 @@ function resultOf({ verdict, cleared, owner }: FenceRow, write: DocumentWrite): 
 }
 
 /** What can be seen without asking the store; it would refuse the whole batch. */
-function faultOf(write: DocumentWrite, spaces: readonly FoundSpace[]): string | undefined {
+function faultOf(write: DocumentWrite, { spaces, columns }: FoundLayout): string | undefined {
   if (Buffer.byteLength(write.documentId) > maxIdBytes) return `its id is longer than ${maxIdBytes} bytes`;
   if (write.documentId.includes('\0')) return 'its id holds a NUL';
   if (write.kind !== 'store') return undefined;
@@ -157,7 +163,9 @@ function faultOf(write: DocumentWrite, spaces: readonly FoundSpace[]): string | 
     if (text.includes('\0')) return `chunk ${ordinal} holds a NUL`;
   }
   const fault = vectorsFault(write.chunks.length, write.spaces, spaces);
-  return fault ?? (spaces[0]!.type === 'halfvec' ? halvesFault(write) : undefined);
+  return (
+    fault ?? (spaces[0]!.type === 'halfvec' ? halvesFault(write) : undefined) ?? columnsFault(columns, write)
+  );
 }
 
 function halvesFault({ spaces }: StoreWrite): string | undefined {
@@ -177,23 +185,29 @@ function refused({ documentId }: DocumentWrite, fault: string): WriteResult {
   return { kind: 'refused', error };
 }
 
-/** Waits while writers are paused. @throws MillraceError `generation_moved` when another generation is the one to write */
+/** Waits while writers are paused, and takes up what columns there are now. @throws MillraceError `generation_moved` when another generation is the one to write */
 async function whenWritable<T>(
-  { connection, names, target, clock, kept }: Writer,
+  writer: Writer,
   signal: AbortSignal | undefined,
   work: () => Promise<T | undefined>,
 ): Promise<T> {
   for (;;) {
     const result = await work();
     if (result !== undefined) return result;
-    const why = await whyNotWritable(connection, names, { ...target, keeping: kept.texts }, signal);
-    if (typeof why === 'object') throw moved(target, why.active);
-    if (why === 'keeps') kept.texts = true;
-    else await clock.sleep(pauseMs, signal);
+    const target = targetOf(writer);
+    const why = await whyNotWritable(writer.connection, writer.names, target, signal);
+    if (why === 'columns') writer.found = await writer.locate(signal);
+    else if (why === 'keeps') writer.kept.texts = true;
+    else if (why !== 'paused') throw moved(target, why.active);
+    else await writer.clock.sleep(pauseMs, signal);
   }
 }
 
-function moved({ pipeline, generation, role }: Writer['target'], active: number | undefined): MillraceError {
+function targetOf({ pipeline, role, kept, found: { generation, key, columnsJson } }: Writer): WriteTarget {
+  return { pipeline, generation, key, role, columnsJson, keeping: kept.texts && role === 'active' };
+}
+
+function moved({ pipeline, generation, role }: WriteTarget, active: number | undefined): MillraceError {
   return new MillraceError(
     'generation_moved',
     role === 'active'

@@ -24,7 +24,7 @@ export const qdrantConfig = z
       .string()
       .min(1)
       .describe(
-        'Metadata field (dots reach into objects) that says whose a document is: its chunks are kept together and a search filtered by it reads only those.',
+        'Metadata field (dots reach into objects) that says whose a document is: its chunks are kept together, a search of one tenant reads only those, and each question must name a tenant or ask for all.',
       )
       .optional(),
     indexes: z

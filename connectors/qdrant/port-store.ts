@@ -84,6 +84,7 @@ export function createPortStore(
   return {
     sink: createQdrantSink({ port, pipeline, clock, bounds, role: active, locate: ours }),
     search: createQdrantSearch({ port, pipeline, locate: places.active }),
+    ...(config.tenant !== undefined && { tenant: config.tenant.split('.') }),
     artifacts: qdrantArtifacts(port, first, async () => (await ours())?.generation ?? 1),
     memory: artifactsOf(1),
     generations: createQdrantGenerations({

@@ -98,6 +98,8 @@ export function createProgram(
     )
     .option('--route <key>', 'ask only the models of this route; default: all, fused by rank')
     .option('--threshold <cosine>', 'only what is at least so similar, from -1 to 1', Number)
+    .option('--tenant <name>', 'only documents of this tenant')
+    .option('--all-tenants', 'documents of all tenants')
     .option('--neighbours <count>', 'print each passage with so many chunks before and after it', Number)
     .action((config: string, text: string, flags: QueryFlags) =>
       call(commands.query(context, config, text, flags)),

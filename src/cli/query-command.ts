@@ -14,6 +14,8 @@ export interface QueryFlags {
   readonly route?: string;
   readonly threshold?: number;
   readonly neighbours?: number;
+  readonly tenant?: string;
+  readonly allTenants?: boolean;
 }
 
 /** `millrace query`: the passages of the store that are nearest to a text. */

@@ -13,6 +13,11 @@ export interface Store {
    */
   readonly sink: Sink;
   readonly search: ChunkSearch;
+  /**
+   * Metadata field that says whose a document is, names from the outside in, where the store keeps documents by tenant: a
+   * search whose filter names one tenant reads the chunks of that one. Absent where it does not.
+   */
+  readonly tenant?: readonly string[];
   /** Of the generation that was active when the store was prepared, or is active now. */
   readonly artifacts: Artifacts;
   /** What the sources of the pipeline remember, whatever the generation. */

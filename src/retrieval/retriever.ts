@@ -12,10 +12,11 @@ import { checkQuestion } from './check-question.js';
 import { fuseByRank, fusionDepth } from './fusion.js';
 import type { Hit, ScoreKind, SearchMode } from './hit.js';
 import { joinChunks, type Passage } from './passage.js';
+import { ofTenant, tenantOf, type TenantOptions } from './tenancy.js';
 import { neededTerms, type TermSearch } from './term-search.js';
 import { withNeighbours } from './with-neighbours.js';
 
-export interface RetrieveOptions {
+export interface RetrieveOptions extends TenantOptions {
   /** Hits at most, from 1. Default 5. */
   readonly k?: number;
   readonly filter?: Filter;
@@ -30,16 +31,24 @@ export interface RetrieveOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface DocumentOptions extends TenantOptions {
+  readonly signal?: AbortSignal;
+}
+
 /** Answers questions from a filled store, with the models that the store was filled with. */
 export interface Retriever {
   /**
    * Chunks that answer the text, best first: each space is asked by its own model, the words by BM25. Where there is one
    * ranking, hits have its scores, where there are several, these are fused by rank; each hit says what its score is.
-   * @throws MillraceError `config_invalid` for a blank text or a bad option, `route_unknown` for a route without models
+   * @throws MillraceError `config_invalid` for a blank text, a bad option or, in a store that keeps documents by tenant, no
+   * word of whose are asked; `route_unknown` for a route without models
    */
   retrieve(text: string, options?: RetrieveOptions): Promise<readonly Hit[]>;
-  /** A whole document, put together from its chunks; undefined when the store holds none of it. */
-  document(documentId: string, options?: { readonly signal?: AbortSignal }): Promise<Passage | undefined>;
+  /**
+   * A whole document, put together from its chunks; undefined when the store holds none of it, or it is another tenant's.
+   * @throws MillraceError `config_invalid` where a store keeps documents by tenant and nothing says whose is asked
+   */
+  document(documentId: string, options?: DocumentOptions): Promise<Passage | undefined>;
   count(): Promise<StoreCount>;
   close(): Promise<void>;
 }
@@ -106,14 +115,17 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     retrieve: async (text, options = {}) => {
       const { k = 5, mode = 'dense', filter, route, threshold, neighbours } = options;
       checkQuestion(text, { ...options, k, mode });
+      const asked = ofTenant(store, readFilter(filter), options);
       const cancel = either(options.signal);
-      const hits = await ranked({ text, k, mode, filter: readFilter(filter), route, threshold, cancel });
+      const hits = await ranked({ text, k, mode, filter: asked, route, threshold, cancel });
       return neighbours === undefined ? hits : withNeighbours(hits, neighbours, store.search, cancel);
     },
     document: async (documentId, options = {}) => {
+      ofTenant(store, { kind: 'all', of: [] }, options);
       const whole = { documentId, first: 0, last: Infinity };
       const [chunks] = await store.search.chunks([whole], either(options.signal));
-      return chunks!.length === 0 ? undefined : joinChunks(chunks!);
+      const foreign = options.tenant !== undefined && tenantOf(store.tenant!, chunks![0]) !== options.tenant;
+      return chunks!.length === 0 || foreign ? undefined : joinChunks(chunks!);
     },
     count: () => store.count(),
     close: async () => {

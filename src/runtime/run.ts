@@ -109,6 +109,7 @@ async function runOnce(spec: PipelineSpec, options: RunOptions): Promise<RunEnd>
             },
           })
         : undefined;
+    releasers.push(async () => changer?.end());
     const opened = await openChain(spec, context, stop, changer?.see);
     const { artifact, spaces, models } = opened;
     const wired = wireChain(spec, opened, context, stop);

@@ -17,11 +17,11 @@ const turned = tinyModelFiles({ table: tinyTable.map(([a, b, c, d]) => [b!, a!, 
 const flat = tinyModelFiles({ table: tinyTable.map(() => [0, 0, 0, 0]) });
 const putModel = (bed: Bed, files: Record<string, Buffer>) =>
   writeFiles(join(bed.folder, 'model'), files as never);
-const inputOf = (onNewSpace: 'hold' | 'reindex'): Partial<PipelineInput> => ({
+const inputOf = (onNewSpace: 'hold' | 'reindex', rate?: number): Partial<PipelineInput> => ({
   source: { files: { root: 'docs', pollMs: 50 } },
   chain: [{ chunk: { recursive: { maxTokens: 6 } } }, { embed: { onnx: { model: './model' } } }],
   refresh: { watch: './model', everyMs: 100 },
-  generations: { onNewSpace, minOverlap: 0.5 },
+  generations: { onNewSpace, minOverlap: 0.5, ...(rate !== undefined && { rate }) },
 });
 const statesOf = async (bed: Bed) =>
   (await listGenerations(bed.spec(), { connectors })).map(({ number, state, count }) => ({
@@ -31,12 +31,12 @@ const statesOf = async (bed: Bed) =>
   }));
 
 /** A run that watches its folder and its model until it is ended. */
-async function start(bed: Bed, onNewSpace: 'hold' | 'reindex') {
+async function start(bed: Bed, onNewSpace: 'hold' | 'reindex', rate?: number) {
   const stop = new AbortController();
   const events: RunEvent[] = [];
   const controls: RunControl[] = [];
   const running = bed.run({
-    input: inputOf(onNewSpace),
+    input: inputOf(onNewSpace, rate),
     watch: true,
     signal: stop.signal,
     onControl: (control) => controls.push(control),
@@ -114,4 +114,25 @@ test('a model that does not pass the gates leaves the run as it is, and says so;
   await expect.poll(refused, { timeout: 60_000 }).toBe(true);
   expect(await statesOf(other)).toEqual([{ number: 1, state: 'active', documents: 1 }]);
   await held.end();
+});
+
+test('a run that is stopped while a generation is filled ends both, and the next run goes on with the filling', async () => {
+  const bed = await openBed();
+  await putModel(bed, tinyModelFiles());
+  await bed.write({ 'a.md': 'ants', 'b.md': 'bees', 'c.md': 'cows' });
+  // After its first documents it waits for minutes.
+  const run = await start(bed, 'reindex', 1 / 180);
+  await putModel(bed, turned);
+  await run.noticed('generation_filling');
+  await expect.poll(async () => (await statesOf(bed))[1]?.documents, { timeout: 60_000 }).toBeGreaterThan(0);
+  expect((await run.end()).end).toBe('drained');
+  expect(await statesOf(bed)).toMatchObject([
+    { number: 1, state: 'active' },
+    { number: 2, state: 'filling' },
+  ]);
+  await bed.run({ input: inputOf('reindex') });
+  expect(await statesOf(bed)).toMatchObject([
+    { number: 1, state: 'retired' },
+    { number: 2, state: 'active', documents: 3 },
+  ]);
 });

@@ -24,6 +24,8 @@ export interface SpaceChanger {
   settle(): Promise<PipelineSpec | undefined>;
   /** Another process made a generation the active one: waits whether that is the change under way. @returns as `settle` */
   moved(): Promise<PipelineSpec | undefined>;
+  /** Gives up what is under way; whoever fills next goes on with it. */
+  end(): Promise<void>;
 }
 
 export function createSpaceChanger(options: SpaceChangerOptions): SpaceChanger {
@@ -94,10 +96,16 @@ export function createSpaceChanger(options: SpaceChangerOptions): SpaceChanger {
     }
   }
 
+  async function end(): Promise<void> {
+    over.abort(new MillraceError('aborted', 'The run is over.'));
+    await underWay;
+  }
+
   return {
     see,
+    end,
     settle: async () => {
-      if (next === undefined) over.abort(new MillraceError('aborted', 'The run is over.'));
+      if (next === undefined) await end();
       await underWay;
       return options.signal.aborted ? undefined : next;
     },

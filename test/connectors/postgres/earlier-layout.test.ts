@@ -21,7 +21,8 @@ async function backToLayout1(): Promise<void> {
   await client.query(`
     alter table millrace.layout drop column spaces, drop column active, drop column followers,
       drop column generations, drop column paused_until, drop column state, drop column since,
-      drop column keeps, drop column shown;
+      drop column keeps, drop column shown, drop column columns, drop column filled;
+    alter table millrace.ledger drop column words;
     alter table millrace.chunks drop column prefix;
     drop table millrace.behind;
     drop table millrace.texts;
