@@ -2,7 +2,7 @@ import { filterTime } from '../../src/elements/filter/time.js';
 import { isJsonObject } from '../../src/elements/json-fields.js';
 import type { Json, Metadata } from '../../src/elements/metadata.js';
 import { numericBytes } from './numeric-bytes.js';
-import type { ColumnType, FieldColumn } from './field-column.js';
+import type { ColumnType, FieldColumn } from './config-columns.js';
 
 /** A value as Postgres's binary COPY takes it; null where there is none; undefined where the field holds something else. */
 export type ColumnBytes = Buffer | null | undefined;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { columnsConfig, tenantConfig } from './columns-config.js';
+import { columnsConfig, tenantConfig } from './config-columns.js';
 
 const index = z
   .union([z.enum(['auto', 'off']), z.int().min(1)])

@@ -4,7 +4,7 @@ import type { SpaceVectors } from '../../src/contracts/sink.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { termsBytes, writeTerms } from './encode-terms.js';
-import type { FieldColumn } from './field-column.js';
+import type { FieldColumn } from './config-columns.js';
 import { writeHalves } from './half-floats.js';
 import type { VectorType } from './vector-columns.js';
 import { columnsEncoder } from './write-columns.js';

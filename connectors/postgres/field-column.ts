@@ -1,20 +1,4 @@
-/** What a column of a metadata field may hold, as Postgres names it. */
-export const columnTypes = ['text', 'text[]', 'numeric', 'boolean', 'timestamptz'] as const;
-export type ColumnType = (typeof columnTypes)[number];
-
-/** The column of the tenant, where a pipeline has tenants. */
-export const tenantColumn = 'tenant';
-
-/** A metadata field as a column of the table of chunks. */
-export interface FieldColumn {
-  readonly name: string;
-  readonly type: ColumnType;
-  /** Of the field, names from the outside in. */
-  readonly path: readonly string[];
-  readonly index: boolean;
-  /** What becomes of a document whose field holds something else: it fails, or the column stays empty. */
-  readonly wrong: 'fail' | 'null';
-}
+import type { FieldColumn } from './config-columns.js';
 
 /** A column as a generation has it. */
 export interface FoundColumn extends FieldColumn {

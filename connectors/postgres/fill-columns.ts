@@ -1,7 +1,8 @@
 import type { Notice } from '../../src/contracts/context.js';
 import { mostTextBytes } from './column-value.js';
 import type { SqlConnection } from './connection.js';
-import { fieldSql, shownField, type ColumnType, type FoundColumn } from './field-column.js';
+import type { ColumnType } from './config-columns.js';
+import { fieldSql, shownField, type FoundColumn } from './field-column.js';
 import type { FoundLayout } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
 import { timeSql } from './time-sql.js';

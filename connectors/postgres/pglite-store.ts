@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PgliteConfig } from './config.js';
 import { openPgliteConnection } from './pglite-connection.js';
-import { wantedColumns } from './columns-config.js';
+import { wantedColumns } from './config-columns.js';
 import { createSqlStore } from './sql-store.js';
 
 /** PGlite builds an index at 700 chunks a second and then takes in as few, so exact search is the better deal for long. */

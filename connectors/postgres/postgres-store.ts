@@ -1,7 +1,7 @@
 import type { StoreFactory } from '../../src/contracts/store.js';
 import type { PostgresConfig } from './config.js';
 import { openPgConnection } from './pg-connection.js';
-import { wantedColumns } from './columns-config.js';
+import { wantedColumns } from './config-columns.js';
 import { createSqlStore } from './sql-store.js';
 
 /** Chunks from which a server's exact search gets slow: about 30 ms at 384 components. */

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import type { WantedColumns } from './columns-config.js';
+import type { FieldColumn, WantedColumns } from './config-columns.js';
 import type { SqlConnection, SqlStatement } from './connection.js';
-import { shownField, type FieldColumn } from './field-column.js';
+import { shownField } from './field-column.js';
 import { quoteName, type TableNames } from './names.js';
 import { takeTurns } from './schema-sql.js';
 
@@ -64,6 +64,7 @@ async function readColumns(
 ): Promise<readonly FieldColumn[]> {
   const text = `select coalesce(columns, '[]') as columns from ${names.layout} where pipeline = $1`;
   const [row] = await connection.query({ text, values: [pipeline] });
+  // In the order of a configuration's, to be compared as JSON.
   return (row!['columns'] as readonly FieldColumn[]).map(({ name, type, path, index, wrong }) => ({
     name,
     type,

@@ -2,7 +2,7 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { SearchHit, SearchQuery } from '../../src/contracts/chunk-search.js';
 import { chunkColumns, chunkOf } from './chunk-row.js';
 import type { SqlConnection, SqlRow, SqlStatement } from './connection.js';
-import { tenantColumn } from './field-column.js';
+import { tenantColumn } from './config-columns.js';
 import { filterSql } from './filter.js';
 import { halfFault } from './half-floats.js';
 import type { FoundLayout, FoundSpace } from './layout.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chunkColumns, type RowShape } from './encode.js';
 import type { SqlStatement } from './connection.js';
-import type { FieldColumn } from './field-column.js';
+import type { FieldColumn } from './config-columns.js';
 import { quoteName } from './names.js';
 import { termsColumn } from './terms-column.js';
 import { vectorColumn } from './vector-columns.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Condition } from '../../src/elements/filter/condition.js';
 import type { SqlConnection } from './connection.js';
-import { tenantColumn, type FieldColumn } from './field-column.js';
+import { tenantColumn, type FieldColumn } from './config-columns.js';
 import type { IndexPlan } from './index-plan.js';
 import type { FoundLayout, FoundSpace } from './layout.js';
 import { quoteText, type TableNames } from './names.js';

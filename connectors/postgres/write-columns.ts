@@ -2,7 +2,8 @@ import type { DocumentWrite } from '../../src/contracts/sink.js';
 import type { Metadata } from '../../src/elements/metadata.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { columnBytes } from './column-value.js';
-import { shownField, type FieldColumn } from './field-column.js';
+import type { FieldColumn } from './config-columns.js';
+import { shownField } from './field-column.js';
 
 const nothing = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 

@@ -197,9 +197,11 @@ class Loop {
   }
 
   async #settle(delivery: ElementsDelivery): Promise<void> {
+    const { progress } = delivery;
     const outcomes = await this.#tasks.process(delivery.elements);
+    // Nothing is asked of the delivery after this, so that its elements may go while the source confirms them.
     await delivery.settle(outcomes);
-    if (delivery.progress !== undefined) this.#options.report({ type: 'progress', share: delivery.progress });
+    if (progress !== undefined) this.#options.report({ type: 'progress', share: progress });
   }
 
   async #sweep(scope: PassScope, commanded = false): Promise<void> {

@@ -20,7 +20,7 @@ import { checkTerms } from './check-terms.js';
 import { openChain, wireChain } from './open-chain.js';
 import { openFailedStore, openSource, openStore, type OpenContext } from './open-parts.js';
 import { openStatus, type Status } from './open-status.js';
-import { rereading } from './reread-every.js';
+import { rereading } from './rereading.js';
 import { runLoop } from './run-loop.js';
 import { lastingControl, runOn, type RunEnd } from './run-on.js';
 import { sourceState } from './source-state.js';

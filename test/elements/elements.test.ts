@@ -6,7 +6,14 @@ import type { Metadata } from '../../src/elements/metadata.js';
 import { contentHash } from '../../src/elements/hash.js';
 import { ChunkIds } from '../../src/elements/ids.js';
 import { cleanText } from '../../src/elements/text.js';
-import { laterVersion, nextVersion, parseVersion, versionOf } from '../../src/elements/version.js';
+import {
+  laterVersion,
+  nextVersion,
+  parseVersion,
+  versionOf,
+  versionsAt,
+} from '../../src/elements/version.js';
+import { uuidOf } from '../../src/elements/uuid.js';
 
 const u64 = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
 
@@ -24,6 +31,22 @@ describe('version', () => {
         expect(first.length).toBe(second.length);
       }),
     );
+  });
+
+  test('numbers and big integers give the same version, and so does whatever shares an epoch and a position', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const [epoch, position, index] of [
+      [0, 0, 0],
+      [7, 1_700_000_000_123, 12],
+      [0xffffffff, most, most],
+    ] as const) {
+      const version = versionOf(epoch, BigInt(position), BigInt(index));
+      expect(versionOf(epoch, position, index)).toBe(version);
+      expect(versionsAt(epoch, position)(index)).toBe(version);
+      expect(parseVersion(version)).toBe(version);
+    }
+    expect(() => versionOf(0, -1)).toThrow('64 unsigned bits');
+    expect(() => versionOf(0, 2 ** 60)).toThrow('64 unsigned bits');
   });
 
   test('the next version is greater, and nothing lies between', () => {
@@ -119,6 +142,14 @@ describe('metadata made by functions of others', () => {
     expect(() => stored(metadata)).toThrow(expect.objectContaining({ code: 'transform_failed', message }));
   });
 
+  test('a field may be called __proto__', () => {
+    const metadata = JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as object;
+    expect(Object.entries(stored(metadata))).toEqual([
+      ['__proto__', { a: 1 }],
+      ['b', 2],
+    ]);
+  });
+
   test('one object in two places is no loop', () => {
     expect(stored({ a: shared, b: shared })).toEqual({ a: { n: 1 }, b: { n: 1 } });
   });
@@ -128,6 +159,18 @@ describe('chunk id', () => {
   test('keeps its value from release to release', () => {
     const hash = '0123456789abcdef0123456789abcdef';
     expect(new ChunkIds('p"é').of('d/ü', hash, 12)).toBe('2caeebf3-ffcc-5d86-8ae9-d3610ccb94a3');
+  });
+
+  test('of one document does not depend on what was named before it', () => {
+    const ids = new ChunkIds('p');
+    const documents = ['d', 'é'.repeat(3_000), 'd', ''];
+    const named = documents.flatMap((id) => [ids.of(id, 'a0', 0), ids.of(id, 'a0b1', 12)]);
+    expect(named).toEqual(
+      documents.flatMap((id) => [
+        new ChunkIds('p').of(id, 'a0', 0),
+        uuidOf(`["p",${JSON.stringify(id)},"a0b1",12]`),
+      ]),
+    );
   });
 
   test('is a version 5 UUID, the same for the same parts and another for any other', () => {

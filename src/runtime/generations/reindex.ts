@@ -1,7 +1,6 @@
 import type { Generations } from '../../contracts/generations.js';
 import type { KeptTexts } from '../../contracts/kept-texts.js';
-import type { Store, StoreLayout } from '../../contracts/store.js';
-import type { Json } from '../../elements/metadata.js';
+import type { Store } from '../../contracts/store.js';
 import { ChunkIds } from '../../elements/ids.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { retry } from '../../flow/retry.js';
@@ -10,20 +9,19 @@ import { routeName } from '../../inference/routing.js';
 import { createBatchedSink } from '../../pipeline/batched-sink.js';
 import { changedTexts, sameTokens } from '../../pipeline/chain-change.js';
 import { createPatientSink } from '../../pipeline/patient-sink.js';
-import type { ChainArtifact } from '../../pipeline/artifacts.js';
 import type { PipelineSpec } from '../../pipeline/spec.js';
 import type { OpenedChain, WiredChain } from '../open-chain.js';
 import { openSource, type OpenContext } from '../open-parts.js';
 import { sourceState } from '../source-state.js';
 import { collectTexts } from './collect-texts.js';
+import { compareGenerations } from './compare-generations.js';
 import { fillGeneration, type FillSummary } from './fill.js';
 import { chunkWorks, givenWorks } from './fill-works.js';
-import { activeChain, findGeneration, generationsLike } from './find.js';
+import { activeChain, findGeneration } from './find.js';
 import { forecastOf, type Forecast } from './forecast.js';
 import { givenTexts } from './given-texts.js';
-import { canaryShares, type CanaryShare } from './canaries.js';
-import { modelsOfGeneration } from './models-of-generation.js';
-import { leastShare, neighbourOverlap, overlapLine, type Overlap } from './overlap.js';
+import type { Overlap } from './overlap.js';
+import { startGeneration } from './start-generation.js';
 
 export interface ReindexOptions {
   readonly spec: PipelineSpec;
@@ -87,7 +85,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       ? undefined
       : await givenTexts(store, { changed, begun: found !== undefined, fromSource });
   const layout = { spaces, terms: spec.sparse !== undefined };
-  const number = found ?? (await startOne(generations, layout, artifact));
+  const number = found ?? (await startGeneration(generations, layout, artifact));
   const view = generations.view(number);
   const forecast = await forecastOf(generations, from, layout, signal);
 
@@ -144,30 +142,6 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       throw new MillraceError('aborted', 'The filling was stopped; it goes on at the next start.');
   }
 
-  /** By the models of both. Old models that are gone keep nobody from the new ones: the neighbours are compared anyway. */
-  async function askCanaries(): Promise<readonly CanaryShare[]> {
-    const { canaries } = spec.generations;
-    if (canaries.length === 0) return [];
-    let models;
-    try {
-      models = await modelsOfGeneration(spec, active!.chain, opened.pool, context);
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const { message } = MillraceError.from(thrown);
-      say('canaries_not_asked', `Generation ${from} cannot be asked the canaries: ${message}`, 'warn');
-      return [];
-    }
-    const [old, next] = [
-      { view: generations.view(from), models },
-      { view, models: opened.embeddings },
-    ];
-    return canaryShares(canaries, old, next, { clock, signal });
-  }
-
-  function say(code: string, message: string, level: 'info' | 'warn' = 'info'): void {
-    report({ type: 'notice', level, code, message });
-  }
-
   /** As far as the writers can be followed; what other processes have claimed is waited for. */
   async function follow(): Promise<void> {
     for (;;) {
@@ -199,15 +173,10 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       await retry(() => view.tune(stop.draining), { clock, signal: stop.draining });
       await generations.reconcile(number, signal, by);
       await follow();
-      const overlap = {
-        ...(await neighbourOverlap(generations.view(from), view, signal)),
-        canaries: leastOverlap > 0 ? await askCanaries() : [],
-      };
-      say(
-        'generation_compared',
-        `Generation ${number} and generation ${from} share ${overlapLine(overlap)}.`,
+      const overlap = await compareGenerations(
+        { spec, generations, active: { number: from, chain: active.chain }, number, opened, context, signal },
+        leastOverlap,
       );
-      if (leastShare(overlap) < leastOverlap) throw tooDifferent(number, overlap, leastOverlap);
       await ready?.();
       for (let tries = 0; tries < switchTries; tries += 1) {
         await generations.pause(pauseMs, signal);
@@ -231,19 +200,6 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
   };
 }
 
-/** Of processes that start at once, one makes the generation for all. */
-async function startOne(
-  generations: Generations,
-  layout: StoreLayout,
-  artifact: ChainArtifact,
-): Promise<number> {
-  const made = await generations.start(layout, JSON.parse(JSON.stringify(artifact)) as Json);
-  const [first = made] = await generationsLike(generations, artifact);
-  if (first >= made) return made;
-  await generations.drop(made);
-  return first;
-}
-
 function notTaken(
   number: number,
   count: number,
@@ -253,13 +209,5 @@ function notTaken(
     'generation_refused',
     `Generation ${number} cannot take over ${count} ${count === 1 ? 'document' : 'documents'}; the first is ${JSON.stringify(documentId)}: ${error.message}`,
     { cause: error, ...(error.hint !== undefined && { hint: error.hint }) },
-  );
-}
-
-function tooDifferent(number: number, overlap: Overlap, least: number): MillraceError {
-  return new MillraceError(
-    'generation_refused',
-    `Generation ${number} shares with the active one ${overlapLine(overlap)}; at least ${Math.round(least * 100)} % are wanted.`,
-    { hint: 'Is it the right model? If so, switch with a lower --overlap.' },
   );
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnsConfig } from '../../../connectors/postgres/columns-config.js';
+import { columnsConfig } from '../../../connectors/postgres/config-columns.js';
 import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
@@ -152,6 +152,19 @@ describe('columns of metadata fields', { timeout: patience }, () => {
       await store.tune();
       await checkFilters(store);
       if (name === 'a server') {
+        const filled = () => onAdmin("select filled from millrace.layout where pipeline = 'plain'");
+        const whole = {
+          lang: 'whole',
+          price: 'whole',
+          tags: 'whole',
+          published: 'whole',
+          done: 'whole',
+          author: 'whole',
+        };
+        expect(await filled()).toEqual([{ filled: whole }]);
+        // The same once more changes nothing.
+        await (await open('plain', columns)).prepare(layout);
+        expect(await filled()).toEqual([{ filled: whole }]);
         expect(await held('plain')).toEqual(rows);
         expect(
           (

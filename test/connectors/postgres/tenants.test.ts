@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnsConfig } from '../../../connectors/postgres/columns-config.js';
+import { columnsConfig } from '../../../connectors/postgres/config-columns.js';
 import { postgresConfig } from '../../../connectors/postgres/config.js';
 import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import type { Store } from '../../../src/contracts/store.js';

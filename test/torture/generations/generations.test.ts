@@ -6,15 +6,16 @@ import { startQdrantGenerations } from './qdrant-generation-store.js';
 
 // The long form, 100,000 chunks, is `npm run torture -- generations --store qdrant`.
 test.each([
-  ['Postgres', startPostgresGenerations],
-  ['Qdrant', startQdrantGenerations],
+  ['a new model', 'Postgres', startPostgresGenerations, false],
+  ['a new model with smaller chunks, read from the stream,', 'Postgres', startPostgresGenerations, true],
+  ['a new model', 'Qdrant', startQdrantGenerations, false],
 ])(
-  'a new model is switched to on %s under live changes and kills, and each answer is of one generation',
+  '%s is switched to on %s under live changes and kills, and each answer is of one generation',
   { timeout: 300_000 },
-  async (_, startStore) => {
+  async (_, __, startStore, fromSource) => {
     const said: string[] = [];
     const { faults, ...verdict } = await tortureGenerations({
-      ...{ startStore, folder: await temporaryFolder(), seed: 11 },
+      ...{ startStore, fromSource, folder: await temporaryFolder(), seed: 11 },
       ...{ chunks: 1_000, changesASecond: 20, rate: 60 },
       say: (line) => said.push(line),
     });

@@ -22,6 +22,8 @@ export interface GenerationTorture {
   /** Documents a second that are taken over at most; default: no limit. */
   readonly rate?: number;
   readonly seed: number;
+  /** The new chain cuts smaller chunks too, so that the texts are read from the stream. Default false. */
+  readonly fromSource?: boolean;
   say(line: string): void;
 }
 
@@ -48,13 +50,14 @@ const neighbours = 60;
 /** Filling and writing processes are killed together, so often. */
 const rounds = 2;
 const sampledDocuments = 200;
+const [maxTokens, smaller] = [48, 24];
 
 /**
- * A store that two processes keep equal to a stream gets another model under live updates and deletions, while questions
+ * A store that two processes keep equal to a stream gets another model, and perhaps another chunk size, under live updates and deletions, while questions
  * are asked; the process that fills, those that write and the one that switches are killed on the way.
  */
 export async function tortureGenerations(options: GenerationTorture): Promise<GenerationVerdict> {
-  const { folder, seed, say } = options;
+  const { folder, seed, fromSource = false, say } = options;
   const random = seededRandom(seed);
   const [store, redis] = await Promise.all([options.startStore(), startRedis({ appendfsync: 'no' })]);
   const running = new Set<MillraceProcess>();
@@ -70,16 +73,18 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     one.child.kill('SIGKILL');
     return one.ended;
   };
-  const input = (name: string, model: object): PipelineInput =>
+  const input = (name: string, model: object, most = maxTokens): PipelineInput =>
     ({
       name,
       source: { redis: { url: redis.url, stream, claimIdleMs: 2_000, maxDeliveries: 1_000 } },
-      chain: [{ chunk: { recursive: { maxTokens: 48, overlap: 0 } } }, { embed: { static: model } }],
+      chain: [{ chunk: { recursive: { maxTokens: most, overlap: 0 } } }, { embed: { static: model } }],
       sink: store.sink,
       failed: { files: { path: 'failed' } },
       workers: 1,
     }) as PipelineInput;
-  const changed = { model: 'bundled', prompts: { document: 'passage: ' } };
+  const changedInput = (name: string) =>
+    input(name, { model: 'bundled', prompts: { document: 'passage: ' } }, fromSource ? smaller : maxTokens);
+  const reading = fromSource ? ['--from-source'] : [];
   const corpus = new Corpus(random);
   const faults: string[] = [];
   const readers: Reader[] = [];
@@ -87,7 +92,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
   let writing: Promise<void> | undefined;
   try {
     await writeFile(join(folder, 'old.json'), JSON.stringify(input(pipeline, { model: 'bundled' })));
-    await writeFile(join(folder, 'new.json'), JSON.stringify(input(pipeline, changed)));
+    await writeFile(join(folder, 'new.json'), JSON.stringify(changedInput(pipeline)));
     await add(
       redis.client,
       [...anchors].map(([id, text]) => ['*', 'id', id, 'text', text]),
@@ -126,7 +131,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const asking: Promise<void>[] = [old.goOn(faults)];
     const rate = options.rate === undefined ? [] : ['--rate', String(options.rate)];
     for (let round = 0; round < rounds; round += 1) {
-      const filling = start('generations', 'start', 'new.json', '--json', ...rate);
+      const filling = start('generations', 'start', 'new.json', '--json', ...rate, ...reading);
       const share = (round + 0.2 + 0.6 * random()) / (rounds + 0.5);
       while ((await store.ledgerSize(pipeline, 2)) < share * first) {
         await delay(20);
@@ -145,12 +150,12 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
       readers.push(other);
       asking.push(other.goOn(faults));
     }
-    const cut = start('generations', 'switch', 'new.json', '--json');
+    const cut = start('generations', 'switch', 'new.json', '--json', ...reading);
     await Promise.race([cut.ended, delay(1_500 + random() * 3_000)]);
     const cutShort = await kill(cut);
     say(`switching ${cutShort.signal === null ? 'ended before it was' : ''} killed`);
     const began = Date.now();
-    const switching = await start('generations', 'switch', 'new.json', '--json').ended;
+    const switching = await start('generations', 'switch', 'new.json', '--json', ...reading).ended;
     const switchMs = Date.now() - began;
     if (switching.code !== 0) throw new Error(`The switch: ${switching.stdout}${switching.stderr}`);
     for (const { stderr } of [cutShort, switching])
@@ -162,17 +167,14 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
       if (code !== 1 || !stderr.includes('is kept in generation 2 now'))
         faults.push(`a daemon ended: ${code} ${stderr.slice(-2_000)}`);
     const successors = [start('run', 'new.json'), start('run', 'new.json')];
-    const grown = (await store.ledgerSize(pipeline, 2)) + 5;
-    while ((await store.ledgerSize(pipeline, 2)) < grown) {
-      await delay(50);
-      if (successors.every(({ child }) => child.exitCode !== null)) break;
-    }
+    // Before that a signal just ends them.
+    await Promise.all(successors.map((one) => one.says('"type":"started"')));
+    await delay(2_000);
     live = false;
     await writing;
     for (const one of successors) one.child.kill('SIGTERM');
-    for (const { code, signal, stderr } of await Promise.all(successors.map(({ ended }) => ended)))
-      // One of them may not have begun to listen for it yet.
-      if (code !== 0 && signal !== 'SIGTERM')
+    for (const { code, stderr } of await Promise.all(successors.map(({ ended }) => ended)))
+      if (code !== 0)
         faults.push(`a daemon of the new model ended: ${code} ${stderr.slice(-2_000)}`);
     const last = await start('run', 'new.json', '--until-idle').ended;
     if (last.code !== 0) faults.push(`the last run: ${last.stderr.slice(-2_000)}`);
@@ -187,7 +189,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const sample = [...corpus.expected].filter(
       (_, at, all) => at % Math.ceil(all.length / sampledDocuments) === 0,
     );
-    faults.push(...(await compareVectors(store, pipeline, 2, sample, input('reference', changed), folder)));
+    faults.push(...(await compareVectors(store, pipeline, 2, sample, changedInput('reference'), folder)));
     const list = await start('generations', 'list', 'new.json', '--json').ended;
     const told = [switching, cutShort].flatMap(({ stdout }) => jsonLines(stdout));
     return {

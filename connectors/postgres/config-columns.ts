@@ -1,5 +1,22 @@
 import { z } from 'zod';
-import { columnTypes, tenantColumn, type FieldColumn } from './field-column.js';
+
+/** What a column of a metadata field may hold, as Postgres names it. */
+export const columnTypes = ['text', 'text[]', 'numeric', 'boolean', 'timestamptz'] as const;
+export type ColumnType = (typeof columnTypes)[number];
+
+/** The column of the tenant, where a pipeline has tenants. */
+export const tenantColumn = 'tenant';
+
+/** A metadata field as a column of the table of chunks. */
+export interface FieldColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Of the field, names from the outside in. */
+  readonly path: readonly string[];
+  readonly index: boolean;
+  /** What becomes of a document whose field holds something else: it fails, or the column stays empty. */
+  readonly wrong: 'fail' | 'null';
+}
 
 /** What the table of chunks has itself, and what statements name. */
 const taken =
@@ -74,8 +91,8 @@ export function wantedColumns(config: ColumnsConfig, tenant: string | undefined)
     else if (typeof asked === 'string')
       columns.push({ name, type: asked, path: [name], index: false, wrong: 'fail' });
     else {
-      const { field = name, ...rest } = asked;
-      columns.push({ name, path: fieldPath(field), ...rest });
+      const { field = name, type, index, wrong } = asked;
+      columns.push({ name, type, path: fieldPath(field), index, wrong });
     }
   }
   return { columns, dropped };
