@@ -174,8 +174,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     await writing;
     for (const one of successors) one.child.kill('SIGTERM');
     for (const { code, stderr } of await Promise.all(successors.map(({ ended }) => ended)))
-      if (code !== 0)
-        faults.push(`a daemon of the new model ended: ${code} ${stderr.slice(-2_000)}`);
+      if (code !== 0) faults.push(`a daemon of the new model ended: ${code} ${stderr.slice(-2_000)}`);
     const last = await start('run', 'new.json', '--until-idle').ended;
     if (last.code !== 0) faults.push(`the last run: ${last.stderr.slice(-2_000)}`);
     for (const reader of readers) reader.stop();
