@@ -1,4 +1,4 @@
-import type { Bounds, Condition, FieldCondition, FieldPath } from '../../src/elements/filter/condition.js';
+import type { Bounds, Condition, FieldCondition } from '../../src/elements/filter/condition.js';
 import type { SqlValue } from './connection.js';
 import { fieldSql, type FoundColumn } from './field-column.js';
 import { columnTest } from './filter-column.js';
@@ -60,19 +60,19 @@ function jsonTest(condition: FieldCondition, parameter: Parameter): string {
     case 'in': {
       const values = condition.values.map((value) => JSON.stringify(value));
       // In jsonb an array contains each of its elements, and a scalar contains itself.
-      return `${field(condition.path, parameter)} @> any(${parameter(values)}::text[]::jsonb[])`;
+      return `${fieldSql(condition.path, parameter)} @> any(${parameter(values)}::text[]::jsonb[])`;
     }
     case 'exists':
-      return `${field(condition.path, parameter)} not in ('null', '[]')`;
+      return `${fieldSql(condition.path, parameter)} not in ('null', '[]')`;
     case 'numbers':
-      return `jsonb_path_exists(${list(field(condition.path, parameter))},
+      return `jsonb_path_exists(${list(fieldSql(condition.path, parameter))},
         'strict $[*] ? (@.type() == "number"${numberTests(condition.bounds)})',
         ${parameter(JSON.stringify(condition.bounds))}::text::jsonb)`;
     case 'times':
       return `exists (
         select from (
           select ${timeSql("(element #>> '{}')")} as time
-          from jsonb_path_query(${list(field(condition.path, parameter))}, 'strict $[*] ? (@.type() == "string")') as element
+          from jsonb_path_query(${list(fieldSql(condition.path, parameter))}, 'strict $[*] ? (@.type() == "string")') as element
         ) as times
         where ${timeTests(condition.bounds, parameter)})`;
     default:
@@ -82,10 +82,6 @@ function jsonTest(condition: FieldCondition, parameter: Parameter): string {
 
 function joined(of: readonly Condition[], by: string, none: string, how: Compiling): string {
   return of.length === 0 ? none : of.map((one) => `(${compile(one, how)})`).join(by);
-}
-
-function field(path: FieldPath, parameter: Parameter): string {
-  return fieldSql(path, parameter);
 }
 
 /** A value as a list. A path that is not strict would do so by itself, but look into lists of lists too. */
