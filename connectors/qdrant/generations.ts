@@ -7,6 +7,7 @@ import { repairAlias } from './alias.js';
 import { claimBehind, countBehind, noteUnlessNoted, settleBehind } from './behind.js';
 import { differing, pages } from './differing.js';
 import { followersOf, type Head, type HeadGeneration, type HeadStore } from './head.js';
+import { firstHead, resumedHead, switchedHead } from './head-changes.js';
 import { createLeaseWatch } from './leases.js';
 import { prepareBehind } from './layout.js';
 import type { Place, Places } from './places.js';
@@ -173,11 +174,7 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
     },
     resume: async () => {
       paused = undefined;
-      await heads.change((head) => {
-        if (head?.pause === undefined) return undefined;
-        const { pause: _, ...rest } = head;
-        return { ...rest, epoch: head.epoch + 1 };
-      });
+      await heads.change((head) => (head?.pause === undefined ? undefined : resumedHead(head)));
     },
     switchTo: async (to, signal) => {
       const head = await heads.read(signal);
@@ -189,16 +186,10 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
       const next = await places.at(to, signal);
       if (next === undefined || !(await whole(from, next))) return false;
       await prepareBehind(port, from.names, clock);
-      const since = clock.now();
       const switched = await heads.change((found) => {
         const may = found?.active === from.generation && found.pause?.id === ours?.id && still();
         if (!may || !followersOf(found, found.active).includes(to)) return undefined;
-        const { pause: _, ...rest } = found;
-        const generations = found.generations.map((one): HeadGeneration => {
-          if (one.number === to) return { ...one, state: 'active', since };
-          return one.number === found.active ? { ...one, state: 'retired', since } : one;
-        });
-        return { ...rest, active: to, epoch: found.epoch + 1, generations };
+        return switchedHead(found, to, clock.now());
       }, signal);
       if (switched === undefined) return false;
       await repairAlias(port, heads, places, signal);
@@ -236,12 +227,6 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
     const [mine, theirs] = await Promise.all([count(from), count(to)]);
     return mine.documents === theirs.documents;
   }
-}
-
-/** What a pipeline begins with. */
-export function firstHead(now: number): Head {
-  const first = { number: 1, state: 'active', since: now, from: 0 } as const;
-  return { epoch: 0, active: 1, last: 1, generations: [first] };
 }
 
 /** What was begun is being filled, also before its documents are listed; what was given up while it was made is to go. */

@@ -1,16 +1,15 @@
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type { GenerationView } from '../../src/contracts/generations.js';
 import type { Store, StoreLayout } from '../../src/contracts/store.js';
-import { MillraceError } from '../../src/errors/millrace-error.js';
 import { repairAlias } from './alias.js';
 import { qdrantArtifacts } from './artifacts.js';
-import { noteChanged, type Changed } from './behind.js';
 import { beginFirstFill, endFirstFill } from './bulk.js';
 import type { QdrantConfig } from './config.js';
 import { createQdrantSearch } from './create-search.js';
-import { createQdrantSink, type WriteRole } from './create-sink.js';
-import { createQdrantGenerations, firstHead } from './generations.js';
-import { createHeadStore, followersOf, type Head } from './head.js';
+import { createQdrantSink } from './create-sink.js';
+import { createQdrantGenerations } from './generations.js';
+import { firstHead } from './head-changes.js';
+import { createHeadStore } from './head.js';
 import { prepareArtifacts, prepareLayout } from './layout.js';
 import { collectionNames } from './names.js';
 import { createPlaces, type Place } from './places.js';
@@ -20,6 +19,7 @@ import { live } from './search.js';
 import { checkServer } from './server-version.js';
 import type { Tell } from './settle.js';
 import { sweepUnseen } from './sweep-unseen.js';
+import { activeRole, followerRole, teller, tellNobody } from './write-roles.js';
 import { createWriterLease } from './writer-lease.js';
 
 const pointsPerRequest = 2000;
@@ -40,55 +40,14 @@ export function createPortStore(
   let prepared: Place | undefined;
   const ours = async (signal?: AbortSignal) => prepared ?? (await places.active(signal));
 
-  /** @param look the head, as new as whoever tells must know it */
-  function teller({ generation }: Place, look: (signal?: AbortSignal) => Promise<Head | undefined>): Tell {
-    const tellOne = async (follower: number, changed: readonly Changed[], signal?: AbortSignal) => {
-      try {
-        await noteChanged(port, places.names(follower).behind, changed, signal);
-      } catch (error) {
-        if (!(error instanceof MillraceError) || error.code !== 'store_layout') throw error;
-        // It may have been dropped since we looked.
-        if (followersOf(await heads.read(signal), generation).includes(follower)) throw error;
-      }
-    };
-    return async (changed, signal) => {
-      for (const follower of followersOf(await look(signal), generation))
-        await tellOne(follower, changed, signal);
-    };
-  }
-  const tellAnew = (place: Place) => teller(place, heads.read);
+  const roles = { port, heads, places, lease, pipeline };
+  const active = activeRole(roles);
+  const follower = followerRole(roles);
+  const tell = (place: Place) => teller(roles, place);
 
-  const active: WriteRole = {
-    tell: tellAnew,
-    during: (place, signal, work) =>
-      lease.during(place.generation, signal, (check) =>
-        work({
-          followed: async (cancel) => {
-            const head = await lease.hold(cancel);
-            check();
-            return followersOf(head, place.generation).length > 0;
-          },
-          tell: teller(place, lease.hold),
-        }),
-      ),
-  };
-  const follower: WriteRole = {
-    tell: () => async () => {},
-    during: async ({ generation }, signal, work) => {
-      const head = await heads.read(signal);
-      if (head !== undefined && followersOf(head, head.active).includes(generation))
-        return work({ followed: async () => false, tell: async () => {} });
-      throw new MillraceError(
-        'generation_moved',
-        `Generation ${generation} of pipeline ${JSON.stringify(pipeline)} is not beside the active one any more.`,
-        { hint: 'Start again with the configuration that the active generation was filled by.' },
-      );
-    },
-  };
-
-  async function tune(place: Place | undefined, tell: Tell, signal?: AbortSignal): Promise<void> {
+  async function tune(place: Place | undefined, told: Tell, signal?: AbortSignal): Promise<void> {
     if (place === undefined) return;
-    await sweepUnseen(port, place.names, tell, signal);
+    await sweepUnseen(port, place.names, told, signal);
     const filled = { indexFrom: config.indexFrom, clock };
     await endFirstFill(port, place.names, artifactsOf(place.generation), filled, signal);
   }
@@ -114,7 +73,7 @@ export function createPortStore(
       sink: createQdrantSink({ port, pipeline, clock, bounds, role: follower, locate }),
       search: createQdrantSearch({ port, pipeline, locate }),
       artifacts: artifactsOf(number),
-      tune: async (signal) => tune(await locate(signal), async () => {}, signal),
+      tune: async (signal) => tune(await locate(signal), tellNobody, signal),
       vectors: async (of, signal) => {
         const place = await locate(signal);
         return place === undefined ? new Map() : sampleVectors(port, place, pipeline, of, signal);
@@ -129,7 +88,7 @@ export function createPortStore(
     artifacts: qdrantArtifacts(port, first, async () => (await ours())?.generation ?? 1),
     memory: artifactsOf(1),
     generations: createQdrantGenerations({
-      ...{ port, heads, places, lease, pipeline, clock, tell: tellAnew, view, count, make },
+      ...{ port, heads, places, lease, pipeline, clock, tell, view, count, make },
     }),
     prepare: async (layout) => {
       await checkServer(port);
@@ -143,7 +102,7 @@ export function createPortStore(
     tune: async (signal) => {
       const place = await ours(signal);
       if (place === undefined) return;
-      await tune(place, tellAnew(place), signal);
+      await tune(place, tell(place), signal);
       await repairAlias(port, heads, places, signal);
     },
     count: async () => count(await ours()),

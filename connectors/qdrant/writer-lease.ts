@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/contracts/context.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Head, HeadStore, Pause } from './head.js';
+import { resumedHead } from './head-changes.js';
 import { leaseMs } from './leases.js';
 import type { CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
@@ -99,9 +100,7 @@ export function createWriterLease({ port, names, heads, pipeline, clock }: Write
       if (now?.pause === undefined || now.pause.id !== waited?.id) break;
       if (clock.now() >= waited.until)
         await heads.change((found) => {
-          if (found?.pause?.id !== waited.id) return undefined;
-          const { pause: _, ...rest } = found;
-          return { ...rest, epoch: found.epoch + 1 };
+          return found?.pause?.id === waited.id ? resumedHead(found) : undefined;
         }, signal);
       else await clock.sleep(pollMs, signal);
     }

@@ -158,6 +158,8 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const switching = await start('generations', 'switch', 'new.json', '--json', ...reading).ended;
     const switchMs = Date.now() - began;
     if (switching.code !== 0) throw new Error(`The switch: ${switching.stdout}${switching.stderr}`);
+    for (const { stderr } of [cutShort, switching])
+      for (const [line] of stderr.matchAll(/Generation 2 and generation 1 share [^"\n]*/g)) say(line);
     say(
       `switched in ${(switchMs / 1_000).toFixed(1)} s: ${cutShort.stdout.trim()} ${switching.stdout.trim()}`,
     );

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { startQdrant } from '../../support/qdrant/start.js';
 import type { GenerationStore, StoredText } from './generation-store.js';
 
@@ -17,13 +18,21 @@ export async function startQdrantGenerations(): Promise<GenerationStore> {
   const made = new Set<string>();
 
   async function ask(method: string, path: string, body?: object): Promise<unknown> {
-    const answer = await fetch(`${url}/collections/${path}`, {
-      method,
-      ...(body !== undefined && {
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      }),
-    });
+    const request = () =>
+      fetch(`${url}/collections/${path}`, {
+        method,
+        ...(body !== undefined && {
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json' },
+        }),
+      });
+    let answer = await request().catch(() => undefined);
+    // A busy server closes connections that it takes for idle.
+    for (let tries = 0; answer === undefined && tries < 20; tries += 1) {
+      await delay(100);
+      answer = await request().catch(() => undefined);
+    }
+    answer ??= await request();
     if (answer.status === 404) return undefined;
     const said = (await answer.json()) as { readonly result?: unknown };
     if (!answer.ok) throw new Error(JSON.stringify(said));
