@@ -82,7 +82,9 @@ test(
     const printed = outputs.flatMap(({ text = [] }) => text).join('');
     expect(printed).toContain('601 documents stored, 601 texts embedded');
     expect(printed).toContain('601 documents of the source were unchanged, 0 were stored anew');
-    expect(printed).toMatch(/generation_switched: .* of the neighbours are those of generation 1/);
+    expect(printed).toMatch(
+      /generation_compared: .* share \d+ % of the neighbours[^]*generation_switched: Generation 2 is active/,
+    );
     // By the old model or by the new one, and nothing else.
     expect(printed).toMatch(/\d\d questions, 2 different scores, all found notes.jsonl\/visit\n/);
     expect(printed).toContain('The store was filled by another chain:');

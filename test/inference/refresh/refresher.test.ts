@@ -255,7 +255,7 @@ describe('a model that is exchanged while it is used', () => {
       error: {
         code: 'artifact_mismatch',
         message: expect.stringContaining('weights (stored ') as string,
-        hint: expect.stringContaining('Fill a new store') as string,
+        hint: expect.stringContaining('Fill a new generation') as string,
       },
     });
     expect((await model.embed(ask, 'document')).modelId).toBe(threads.from);
