@@ -11,7 +11,8 @@ import type { ServeSideInput, ServeSideResult } from './serve-side.js';
 
 const clients = 64;
 const texts = 1_024;
-const warmUp = 512;
+/** As long as it takes until V8 has compiled both sides' code: a server serves for long. */
+const warmUp = 2_048;
 const rounds = 3;
 /** Texts of a request, with the bar for it. */
 const requests = [

@@ -32,7 +32,7 @@ export interface OnnxModelParts {
 /** Measured on MiniLM: best is 256 to 1,024 tokens; larger batches fall out of the cache of a core. */
 const cpuBatching: Batching = {
   padded: true,
-  tokens: 384,
+  tokens: 448,
   texts: 256,
   minTokens: 128,
   maxTokens: 4_096,

@@ -12,13 +12,13 @@ export interface OnnxSession {
   close(): Promise<void>;
 }
 
-/** What a graph may ask for, and the value of each token for it. */
+/** What a graph may ask for, and the value of each token for it: undefined where all are 0. */
 const inputs = {
   input_ids: ({ ids }) => ids,
   attention_mask: ({ mask }) => mask,
-  token_type_ids: ({ ids }) => new Int32Array(ids.length),
+  token_type_ids: () => undefined,
   position_ids: ({ ids, length }) => new Int32Array(ids.length).map((_, at) => at % length),
-} as const satisfies Record<string, (batch: PaddedBatch) => Int32Array>;
+} as const satisfies Record<string, (batch: PaddedBatch) => Int32Array | undefined>;
 
 function isKnown(name: string): name is keyof typeof inputs {
   return Object.hasOwn(inputs, name);
@@ -90,6 +90,9 @@ export async function openSession(
   }
   const { asked, output, width } = graph;
   let kept = new Float32Array(0);
+  const wide = Object.fromEntries(asked.map(({ name }) => [name, new WideInput()])) as {
+    readonly [name in keyof typeof inputs]: WideInput;
+  };
 
   /** Memory for the output, used again by each run: what would be made anew for each had to be collected. */
   function place({ rows, length }: PaddedBatch): Tensor | null {
@@ -106,8 +109,11 @@ export async function openSession(
       try {
         const feeds = asked.map(({ name, type, value }) => {
           const values = value(batch);
+          const count = batch.ids.length;
           const tensor =
-            type === 'int32' ? new Tensor(type, values, shape) : new Tensor(type, widened(values), shape);
+            type === 'int32'
+              ? new Tensor(type, values ?? new Int32Array(count), shape)
+              : new Tensor(type, wide[name].take(count, values), shape);
           return [name, tensor] as const;
         });
         result = (await session.run(Object.fromEntries(feeds), { [output]: place(batch) }))[output];
@@ -178,12 +184,20 @@ async function importRuntime() {
   }
 }
 
-/** As 64-bit integers: the low half holds the value, which is never negative. */
-function widened(values: Int32Array): BigInt64Array {
-  const wide = new BigInt64Array(values.length);
-  const halves = new Int32Array(wide.buffer);
-  for (let at = 0; at < values.length; at++) halves[2 * at] = values[at]!;
-  return wide;
+/** Memory for an input of 64-bit integers, used again by each run. */
+class WideInput {
+  #numbers = new BigInt64Array(0);
+  #halves = new Int32Array(0);
+
+  /** @param values never negative, so that the low half holds them; undefined for zeros, always or never */
+  take(count: number, values: Int32Array | undefined): BigInt64Array {
+    if (this.#numbers.length < count) {
+      this.#numbers = new BigInt64Array(count);
+      this.#halves = new Int32Array(this.#numbers.buffer);
+    }
+    if (values !== undefined) for (let at = 0; at < count; at++) this.#halves[2 * at] = values[at]!;
+    return this.#numbers.subarray(0, count);
+  }
 }
 
 function failed({ rows, length }: PaddedBatch, cause: unknown): MillraceError {
