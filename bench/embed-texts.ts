@@ -41,7 +41,11 @@ export async function* withEmbedTexts(
   const folder = minilmFolder();
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   try {
-    const sets = await embedTexts(join(folder, 'tokenizer.json'), { mixed: 1_024, chunks: 256, warmUp: 1_024 });
+    const sets = await embedTexts(join(folder, 'tokenizer.json'), {
+      mixed: 1_024,
+      chunks: 256,
+      warmUp: 1_024,
+    });
     const texts = join(scratch, 'texts.json');
     await writeFile(texts, JSON.stringify(sets));
     yield* work({ folder, texts, workers: defaultWorkerCount() }, sets);
