@@ -1,57 +1,24 @@
 import fc from 'fast-check';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { columnsConfig } from '../../../connectors/postgres/config-columns.js';
-import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
-import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import type { Store } from '../../../src/contracts/store.js';
 import type { Filter } from '../../../src/elements/filter/filter.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import type { Metadata } from '../../../src/elements/metadata.js';
 import { countTerms } from '../../../src/transforms/terms/count-terms.js';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
 import { matches } from '../../suites/filter-reference.js';
 import { anyFilter, anyMetadata } from '../../suites/filter-samples.js';
 import { patience } from '../../suites/store-harness.js';
 import { codeOf, kinds, layout, space, storing, vectorOf } from '../../suites/store-samples.js';
+import { storeBed } from './store-bed.js';
 
 describe('columns of metadata fields', { timeout: patience }, () => {
-  let server: PostgresService;
-  let folder: string;
-  const stores: Store[] = [];
-
-  beforeAll(async () => {
-    server = await startPostgres();
-    folder = await mkdtemp(join(tmpdir(), 'millrace-columns-'));
-  }, patience);
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server?.stop();
-    await rm(folder, { recursive: true });
-  }, patience);
-
-  const onServer = async (pipeline: string, columns: unknown, context = testContext(pipeline)) => {
-    const config = postgresConfig.parse({ url: server.url, columns, connections: 2 });
-    const store = await createPostgresStore(config, context);
-    stores.push(store);
-    return store;
-  };
-  const inFolder = async (pipeline: string, columns: unknown) => {
-    const config = pgliteConfig.parse({ path: 'store', columns });
-    const store = await createPgliteStore(config, testContext(pipeline, folder));
-    stores.push(store);
-    return store;
-  };
-  const onAdmin = async (sql: string) => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    return (await client.query(sql).finally(() => client.end())).rows as Record<string, unknown>[];
-  };
+  const bed = storeBed();
+  const { onAdmin } = bed;
+  const onServer = (pipeline: string, columns: unknown, context = testContext(pipeline)) =>
+    bed.onServer(pipeline, { columns }, context);
+  const inFolder = (pipeline: string, columns: unknown) => bed.inFolder(pipeline, { columns });
   const write = async (store: Store, metadata: Readonly<Record<string, Metadata>>, version = 1) =>
     store.sink.write(
       Object.entries(metadata).map(([id, one]) => storing(id, version, [id], { metadata: one })),

@@ -1,57 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
+import { describe, expect, it } from 'vitest';
 import { halfFault, writeHalves } from '../../../connectors/postgres/half-floats.js';
-import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
 import type { Store } from '../../../src/contracts/store.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import { seededRandom } from '../../support/seeded-random.js';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
 import { patience } from '../../suites/store-harness.js';
 import { codeOf, kinds, layoutOf, space, storing } from '../../suites/store-samples.js';
+import { storeBed } from './store-bed.js';
 
 describe('vectors of 16 bits a component', { timeout: patience }, () => {
-  let server: PostgresService;
-  let folder: string;
-  const stores: Store[] = [];
-
-  beforeAll(async () => {
-    server = await startPostgres();
-    folder = await mkdtemp(join(tmpdir(), 'millrace-half-'));
-  }, patience);
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server?.stop();
-    await rm(folder, { recursive: true });
-  }, patience);
-
+  const bed = storeBed();
+  const { onAdmin } = bed;
   type Vectors = 'vector' | 'halfvec';
-  const onServer = async (
-    pipeline: string,
-    vectors: Vectors = 'halfvec',
-    context = testContext(pipeline),
-  ) => {
-    const config = postgresConfig.parse({ url: server.url, index: 100, vectors, connections: 2 });
-    const store = await createPostgresStore(config, context);
-    stores.push(store);
-    return store;
-  };
-  const inFolder = async (pipeline: string) => {
-    const config = pgliteConfig.parse({ path: 'store', index: 100, vectors: 'halfvec' });
-    const store = await createPgliteStore(config, testContext(pipeline, folder));
-    stores.push(store);
-    return store;
-  };
-  const onAdmin = async (sql: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    return (await client.query(sql, values).finally(() => client.end())).rows as Record<string, unknown>[];
-  };
+  const onServer = (pipeline: string, vectors: Vectors = 'halfvec', context = testContext(pipeline)) =>
+    bed.onServer(pipeline, { index: 100, vectors }, context);
+  const inFolder = (pipeline: string) => bed.inFolder(pipeline, { index: 100, vectors: 'halfvec' });
 
   const random = seededRandom(3);
   const anyVector = (width: number) => Float32Array.from({ length: width }, () => random() - 0.5);

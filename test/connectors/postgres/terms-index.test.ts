@@ -1,55 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
-import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
+import { describe, expect, it } from 'vitest';
 import type { TermQuery } from '../../../src/contracts/chunk-search.js';
 import type { StoreWrite } from '../../../src/contracts/sink.js';
 import type { Store } from '../../../src/contracts/store.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import { countTerms } from '../../../src/transforms/terms/count-terms.js';
 import { seededRandom } from '../../support/seeded-random.js';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
-import { testContext } from '../../support/test-context.js';
 import { patience } from '../../suites/store-harness.js';
 import { deleting, kinds, layout, storing } from '../../suites/store-samples.js';
+import { storeBed } from './store-bed.js';
 
 describe('the index of words', { timeout: patience }, () => {
-  let server: PostgresService;
-  let folder: string;
-  const stores: Store[] = [];
-
-  beforeAll(async () => {
-    server = await startPostgres();
-    folder = await mkdtemp(join(tmpdir(), 'millrace-words-'));
-  }, patience);
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server?.stop();
-    await rm(folder, { recursive: true });
-  }, patience);
-
+  const bed = storeBed();
+  const { onAdmin } = bed;
   type Index = 'off' | number;
-  const onServer = async (pipeline: string, index: Index) => {
-    const config = postgresConfig.parse({ url: server.url, index, connections: 2 });
-    const store = await createPostgresStore(config, testContext(pipeline));
-    stores.push(store);
-    return store;
-  };
-  const inFolder = async (pipeline: string, index: Index) => {
-    const config = pgliteConfig.parse({ path: 'store', index });
-    const store = await createPgliteStore(config, testContext(pipeline, folder));
-    stores.push(store);
-    return store;
-  };
-  const onAdmin = async (sql: string) => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    return (await client.query(sql).finally(() => client.end())).rows as Record<string, unknown>[];
-  };
+  const onServer = (pipeline: string, index: Index) => bed.onServer(pipeline, { index });
+  const inFolder = (pipeline: string, index: Index) => bed.inFolder(pipeline, { index });
   const scans = async () =>
     Number(
       (

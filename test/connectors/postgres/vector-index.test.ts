@@ -1,62 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/contracts/store.js';
 import type { StoreWrite } from '../../../src/contracts/sink.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
 import { openPgConnection } from '../../../connectors/postgres/pg-connection.js';
-import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
-import { pgliteConfig, postgresConfig } from '../../../connectors/postgres/config.js';
-import { createPostgresStore } from '../../../connectors/postgres/postgres-store.js';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.js';
 import { deleting, layoutOf, space, storing } from '../../suites/store-samples.js';
 import { patience } from '../../suites/store-harness.js';
 import { testContext, type TestContext } from '../../support/test-context.js';
+import { storeBed } from './store-bed.js';
 
 describe('the vector index', { timeout: patience }, () => {
-  let server: PostgresService;
-  let folder: string;
-  const stores: Store[] = [];
-
-  beforeAll(async () => {
-    server = await startPostgres();
-    folder = await mkdtemp(join(tmpdir(), 'millrace-index-'));
-  }, patience);
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server?.stop();
-    await rm(folder, { recursive: true });
-  }, patience);
-
+  const bed = storeBed();
+  const { onAdmin } = bed;
   type Index = 'auto' | 'off' | number;
-  const onServer = async (
-    pipeline: string,
-    index: Index,
-    schema = 'millrace',
-    context = testContext(pipeline),
-  ) => {
-    const store = await createPostgresStore(
-      postgresConfig.parse({ url: server.url, schema, index, connections: 2 }),
-      context,
-    );
-    stores.push(store);
-    return store;
-  };
-  const inFolder = async (pipeline: string, index: Index) => {
-    const store = await createPgliteStore(
-      pgliteConfig.parse({ path: 'store', index }),
-      testContext(pipeline, folder),
-    );
-    stores.push(store);
-    return store;
-  };
-  const onAdmin = async (sql: string) => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    return (await client.query(sql).finally(() => client.end())).rows;
-  };
+  const onServer = (pipeline: string, index: Index, schema = 'millrace', context = testContext(pipeline)) =>
+    bed.onServer(pipeline, { schema, index }, context);
+  const inFolder = (pipeline: string, index: Index) => bed.inFolder(pipeline, { index });
 
   /** Vectors on a circle through the first two axes: neighbours are known. */
   const circle = (count: number, width: number, prefix = ''): StoreWrite[] =>
@@ -123,7 +81,7 @@ describe('the vector index', { timeout: patience }, () => {
 
   it('is built with as much memory as its graph needs, and the session goes back to its own', async () => {
     const connection = openPgConnection(
-      { url: server.url, connections: 1, timeoutMs: 10_000 },
+      { url: bed.url, connections: 1, timeoutMs: 10_000 },
       testContext('memory'),
     );
     const text = "select current_setting('maintenance_work_mem') as memory";

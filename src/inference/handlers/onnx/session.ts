@@ -7,7 +7,7 @@ import type { TokenVectors } from './pool-vectors.js';
 
 /** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
-  /** Blocks the thread while it computes. The result's memory is used again by the next run. @throws MillraceError `inference_failed`, `out_of_memory` */
+  /** One at a time: inputs and result are in memory that the next run uses again. Blocks the thread. @throws MillraceError `inference_failed`, `out_of_memory` */
   run(batch: PaddedBatch): Promise<TokenVectors>;
   close(): Promise<void>;
 }
