@@ -5,7 +5,7 @@ import { findClaim } from './owner-lookup.js';
 import { protocol, withoutBlobs } from './owner-server.js';
 import type { AnswerMessage } from './store-request.js';
 import { pendingRequests, type StoreSession } from './store-session.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../../src/errors/until-aborted.js';
 
 interface Hello {
   readonly protocol: number;

@@ -13,7 +13,7 @@ import {
 import { copyFrom } from './pg-copy.js';
 import { classifySqlError } from './sql-error.js';
 import { watched } from './statement-watch.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../../src/errors/until-aborted.js';
 
 export interface PgOptions {
   readonly url: string;

@@ -7,7 +7,7 @@ import { joinOwner } from './owner-client.js';
 import { startOwner } from './owner-worker-session.js';
 import type { StoreRequest, StoreResult } from './store-request.js';
 import type { StoreSession } from './store-session.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../../src/errors/until-aborted.js';
 
 /** Claimants that met each other yield and try again; this often is far beyond bad luck. */
 const claimTries = 200;

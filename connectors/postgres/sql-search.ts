@@ -1,4 +1,4 @@
-import { MillraceError } from '../../src/errors/millrace-error.js';
+import { generationMoved, noSuchSpace } from '../../src/errors/search-faults.js';
 import type { ChunkSearch } from '../../src/contracts/chunk-search.js';
 import type { SqlConnection } from './connection.js';
 import type { FoundLayout, FoundSpace } from './layout.js';
@@ -21,21 +21,17 @@ export function createSqlSearch({ connection, names, pipeline, locate }: SqlSear
   function asked(spaces: readonly FoundSpace[], name: string): FoundSpace {
     const space = namedSpace(spaces, name);
     if (space !== undefined) return space;
-    throw new MillraceError(
-      'store_layout',
-      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(name)} in this store.`,
-      { hint: `It has ${spaces.map((one) => JSON.stringify(one.name)).join(', ')}.` },
+    throw noSuchSpace(
+      pipeline,
+      name,
+      spaces.map((one) => one.name),
     );
   }
 
   /** @throws MillraceError `generation_moved` when another one is active */
   function checkGeneration({ generation }: FoundLayout, wanted: number | undefined): void {
     if (wanted === undefined || wanted === generation) return;
-    throw new MillraceError(
-      'generation_moved',
-      `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${wanted}.`,
-      { hint: 'Ask again with the models of that generation.' },
-    );
+    throw generationMoved(pipeline, generation, wanted);
   }
 
   return {

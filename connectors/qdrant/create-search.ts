@@ -1,6 +1,6 @@
 import type { ChunkSearch } from '../../src/contracts/chunk-search.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
-import { MillraceError } from '../../src/errors/millrace-error.js';
+import { generationMoved, noSuchSpace } from '../../src/errors/search-faults.js';
 import { chunkRanges } from './chunk-ranges.js';
 import type { Place } from './places.js';
 import type { QdrantPort } from './port.js';
@@ -19,21 +19,17 @@ export function createQdrantSearch({ port, pipeline, locate }: SearchParts): Chu
   function asked({ spaces }: Place, wanted: string): SpaceLayout {
     const space = spaces.find(({ name }) => name === wanted);
     if (space !== undefined) return space;
-    throw new MillraceError(
-      'store_layout',
-      `Pipeline ${JSON.stringify(pipeline)} has no space ${JSON.stringify(wanted)} in this store.`,
-      { hint: `It has ${spaces.map(({ name }) => JSON.stringify(name)).join(', ')}.` },
+    throw noSuchSpace(
+      pipeline,
+      wanted,
+      spaces.map(({ name }) => name),
     );
   }
 
   /** @throws MillraceError `generation_moved` when another one is active */
   function checkGeneration({ generation }: Place, wanted: number | undefined): void {
     if (wanted === undefined || wanted === generation) return;
-    throw new MillraceError(
-      'generation_moved',
-      `Pipeline ${JSON.stringify(pipeline)} is read from generation ${generation} now, not from ${wanted}.`,
-      { hint: 'Ask again with the models of that generation.' },
-    );
+    throw generationMoved(pipeline, generation, wanted);
   }
 
   return {

@@ -6,7 +6,7 @@ import { resumedHead } from './head-changes.js';
 import { leaseMs } from './leases.js';
 import type { CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../../src/errors/until-aborted.js';
 
 export interface WriterLeaseParts {
   readonly port: QdrantPort;

@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/context.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../errors/until-aborted.js';
 
 export interface RateLimits {
   /** Length of the window, in ms. Default: 60 seconds. */

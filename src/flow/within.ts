@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/context.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../errors/until-aborted.js';
 
 export interface WithinOptions {
   /** Longest time of the work, in ms. */

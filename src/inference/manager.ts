@@ -1,5 +1,5 @@
 import { MillraceError } from '../errors/millrace-error.js';
-import { untilAborted } from '../flow/until-aborted.js';
+import { untilAborted } from '../errors/until-aborted.js';
 import type { Loadable } from './loadable.js';
 
 /** One use of a loaded model. Either call ends it, once. */

@@ -4,7 +4,7 @@ import { systemChance } from '../flow/chance.js';
 import { Releasers } from '../flow/releasers.js';
 import { Stop } from '../flow/stop.js';
 import { systemClock } from '../flow/system-clock.js';
-import { untilAborted } from '../flow/until-aborted.js';
+import { untilAborted } from '../errors/until-aborted.js';
 import { identityDigest } from '../inference/identity.js';
 import { createInferenceServer } from '../inference/server/create-server.js';
 import type { ServedModel } from '../inference/server/served-model.js';

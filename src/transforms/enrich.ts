@@ -4,7 +4,7 @@ import { createDocument, type Document } from '../elements/document.js';
 import type { Clock } from '../contracts/context.js';
 import { Batcher } from '../flow/batcher.js';
 import { retry } from '../flow/retry.js';
-import { untilAborted } from '../flow/until-aborted.js';
+import { untilAborted } from '../errors/until-aborted.js';
 import type { Report } from '../observability/events.js';
 
 export interface EnrichOptions {

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../flow/until-aborted.js';
+import { untilAborted } from '../../errors/until-aborted.js';
 import type { ModelLease } from '../manager.js';
 
 /** A model that can be exchanged between two batches: every batch runs on one model from its beginning to its end. */
