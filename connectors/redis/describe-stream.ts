@@ -13,6 +13,6 @@ export async function describeStream(config: RedisSourceConfig): Promise<string>
   } catch (cause) {
     throw refused(config, cause);
   } finally {
-    await client.quit();
+    client.disconnect();
   }
 }
