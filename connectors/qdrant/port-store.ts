@@ -17,9 +17,8 @@ import type { QdrantPort } from './port.js';
 import { sampleVectors } from './sample-vectors.js';
 import { live } from './search.js';
 import { checkServer } from './server-version.js';
-import type { Tell } from './settle.js';
 import { sweepUnseen } from './sweep-unseen.js';
-import { activeRole, followerRole, teller, tellNobody } from './write-roles.js';
+import { activeRole, followerRole, teller } from './write-roles.js';
 import { createWriterLease } from './writer-lease.js';
 
 const pointsPerRequest = 2000;
@@ -45,9 +44,9 @@ export function createPortStore(
   const follower = followerRole(roles);
   const tell = (place: Place) => teller(roles, place);
 
-  async function tune(place: Place | undefined, told: Tell, signal?: AbortSignal): Promise<void> {
+  async function tune(place: Place | undefined, signal?: AbortSignal): Promise<void> {
     if (place === undefined) return;
-    await sweepUnseen(port, place.names, told, signal);
+    await sweepUnseen(port, place.names, tell(place), signal);
     const filled = { indexFrom: config.indexFrom, clock };
     await endFirstFill(port, place.names, artifactsOf(place.generation), filled, signal);
   }
@@ -73,7 +72,7 @@ export function createPortStore(
       sink: createQdrantSink({ port, pipeline, clock, bounds, role: follower, locate }),
       search: createQdrantSearch({ port, pipeline, locate }),
       artifacts: artifactsOf(number),
-      tune: async (signal) => tune(await locate(signal), tellNobody, signal),
+      tune: async (signal) => tune(await locate(signal), signal),
       vectors: async (of, signal) => {
         const place = await locate(signal);
         return place === undefined ? new Map() : sampleVectors(port, place, pipeline, of, signal);
@@ -102,7 +101,7 @@ export function createPortStore(
     tune: async (signal) => {
       const place = await ours(signal);
       if (place === undefined) return;
-      await tune(place, tell(place), signal);
+      await tune(place, signal);
       await repairAlias(port, heads, places, signal);
     },
     count: async () => count(await ours()),

@@ -58,10 +58,11 @@ export function activeRole(parts: WriteRoleParts): WriteRole {
   };
 }
 
-/** As one that is being filled beside it. */
-export function followerRole({ heads, pipeline }: Pick<WriteRoleParts, 'heads' | 'pipeline'>): WriteRole {
+/** As one that is being filled beside it: its own changes are told to nobody, but the active one is looked at by its role too. */
+export function followerRole(parts: Omit<WriteRoleParts, 'lease'>): WriteRole {
+  const { heads, pipeline } = parts;
   return {
-    tell: () => tellNobody,
+    tell: (place) => teller(parts, place),
     during: async ({ generation }, signal, work) => {
       const head = await heads.read(signal);
       if (head !== undefined && followersOf(head, head.active).includes(generation))
@@ -75,4 +76,4 @@ export function followerRole({ heads, pipeline }: Pick<WriteRoleParts, 'heads' |
   };
 }
 
-export const tellNobody: Tell = async () => {};
+const tellNobody: Tell = async () => {};

@@ -17,6 +17,7 @@ import {
   textsOf,
   touching,
 } from '../../suites/store-samples.js';
+import { passingTime } from './passing-time.js';
 import { takeOverAll } from './take-over-all.js';
 
 const config = qdrantConfig.parse({ url: 'http://double' });
@@ -24,18 +25,6 @@ const config = qdrantConfig.parse({ url: 'http://double' });
 /** What becomes of the request under way when its process is killed. */
 const fates = ['lost', 'in effect', 'late'] as const;
 type Fate = (typeof fates)[number];
-
-/** Time goes on while somebody waits. */
-function startTime() {
-  let now = 1_000_000;
-  return {
-    now: () => now,
-    sleep: async (ms: number) => {
-      now += ms;
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
-}
 
 const changing = new Set(['create', 'indexFrom', 'index', 'insert', 'replace', 'update', 'drop', 'alias']);
 
@@ -62,7 +51,7 @@ function mortalPort(port: QdrantPort, nth: number, fate: Fate) {
 }
 
 function world(engine: Engine) {
-  const clock = startTime();
+  const clock = passingTime();
   const port = createEnginePort(engine);
   const context = { pipeline: 'kills', baseFolder: '/nonexistent', clock, notify: () => {} };
   return { port, open: (over: QdrantPort = port): Store => createPortStore(over, config, context) };
