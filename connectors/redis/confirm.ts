@@ -7,6 +7,8 @@ import type { EntryId } from './entry-id.js';
 export interface Confirmer {
   /** For the other small commands that must not wait. */
   readonly client: Redis;
+  /** Whether its connection is being made again. */
+  readonly lost: boolean;
   confirm(ids: readonly EntryId[]): Promise<void>;
   /** Lets go of the connection. What is confirmed later gets one for the purpose. */
   release(): void;
@@ -14,13 +16,18 @@ export interface Confirmer {
 
 const idsAtOnce = 1_000;
 
+/** @param losing called each time the connection is lost, before it is made again */
 export async function openConfirmer(
   config: RedisSourceConfig,
   group: string,
   name: string,
+  losing: () => void,
 ): Promise<Confirmer> {
   const client = await connect(config, { name, patient: true });
   let released = false;
+  client.on('close', () => {
+    if (!released) losing();
+  });
 
   async function send(through: Redis, ids: readonly EntryId[]): Promise<void> {
     for (let from = 0; from < ids.length; from += idsAtOnce)
@@ -29,6 +36,9 @@ export async function openConfirmer(
 
   return {
     client,
+    get lost() {
+      return client.status !== 'ready';
+    },
     async confirm(ids) {
       if (!released) return send(client, ids);
       const late = await connect(config, { name, patient: false });

@@ -13,6 +13,7 @@ export async function describeStream(config: RedisSourceConfig): Promise<string>
   } catch (cause) {
     throw refused(config, cause);
   } finally {
-    await client.quit();
+    // One that is lost cannot say farewell.
+    await client.quit().catch(() => client.disconnect());
   }
 }

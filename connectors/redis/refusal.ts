@@ -20,7 +20,14 @@ export function mayPass(error: unknown): boolean {
   return code === undefined || passing.includes(code);
 }
 
+/** What stops a reading: the server answers, but will not have it, or was lost while nothing was read yet. */
 export function refused({ stream }: RedisSourceConfig, cause: unknown): MillraceError {
+  if (mayPass(cause))
+    return new MillraceError(
+      'source_unavailable',
+      `The connection to Redis was lost while ${stream} was looked at.`,
+      { cause, hint: 'Is it up, and does it answer within `timeoutMs`?' },
+    );
   return new MillraceError('source_unavailable', `Redis refuses to let the stream ${stream} be read.`, {
     cause,
     hint: 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',

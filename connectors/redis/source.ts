@@ -12,9 +12,9 @@ import type {
 } from '../../src/contracts/source.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { connect, replyCode } from './client.js';
+import { connect } from './client.js';
 import type { RedisSourceConfig } from './config.js';
-import { openConfirmer } from './confirm.js';
+import { openConfirmer, type Confirmer } from './confirm.js';
 import { describeStream } from './describe-stream.js';
 import { decodeEntry, failUnread, type Entry } from './decode.js';
 import type { EntryId } from './entry-id.js';
@@ -22,6 +22,7 @@ import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
 import { measureLag } from './lag.js';
+import { Outage } from './outage.js';
 import { readHistory } from './read-history.js';
 import { mayPass, refused } from './refusal.js';
 import { claim, takeOver, type TakeoverOptions } from './takeover.js';
@@ -63,7 +64,7 @@ class Reading {
   readonly #held = new Held();
   readonly #names: { readonly group: string; readonly consumer: string };
   readonly #group: Group;
-  #interrupted = false;
+  readonly #outage: Outage;
   #confirm: (ids: readonly EntryId[]) => Promise<void> = () => Promise.resolve();
 
   constructor(config: RedisSourceConfig, connector: ConnectorContext, context: SourceContext) {
@@ -76,6 +77,7 @@ class Reading {
       consumer: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     };
     this.#group = new Group({ config, ...this.#names, state: context.state, notify: connector.notify });
+    this.#outage = new Outage(config.stream, connector.notify, context.lag);
   }
 
   /** A wait ends well before the connection counts as lost. */
@@ -88,7 +90,10 @@ class Reading {
     const { signal } = this.#context;
     if (signal.aborted) return;
     const { group, consumer } = this.#names;
-    const confirmer = await openConfirmer(this.#config, group, `millrace ${consumer}`);
+    // Nobody may be reading when a confirmation does not come through: a run takes nothing more until it has.
+    const confirmer = await openConfirmer(this.#config, group, `millrace ${consumer}`, () =>
+      this.#outage.begin(),
+    );
     this.#confirm = async (ids) => {
       await confirmer.confirm(ids);
       this.#held.remove(ids);
@@ -100,7 +105,7 @@ class Reading {
       const disconnect = () => reader.disconnect();
       signal.addEventListener('abort', disconnect, { once: true });
       try {
-        yield* this.#readAll(reader, confirmer.client);
+        yield* this.#readAll(reader, confirmer);
       } finally {
         signal.removeEventListener('abort', disconnect);
         reader.disconnect();
@@ -112,7 +117,7 @@ class Reading {
     }
   }
 
-  async *#readAll(reader: Redis, client: Redis): AsyncGenerator<Delivery> {
+  async *#readAll(reader: Redis, confirmer: Confirmer): AsyncGenerator<Delivery> {
     const { signal, watch } = this.#context;
     let opened = false;
     let caughtUp = false;
@@ -132,11 +137,12 @@ class Reading {
         ahead = undefined;
         // What was true then need not be true any more: it is looked at anew.
         if (wasAhead && round?.ids.length === 0) continue;
-        this.#resumed();
+        // One that was read ahead may have come before the connection was lost.
+        if (!wasAhead && !confirmer.lost) this.#outage.end();
         opened = round !== undefined;
         if (round === undefined) continue;
         if (round.ids.length === 0 && !watch) {
-          if ((await this.#heldByOthers(client)) === 0) return;
+          if ((await this.#heldByOthers(confirmer.client)) === 0) return;
           await this.#connector.clock.sleep(againMs, signal);
         } else if (round.ids.length === 0) {
           if (!caughtUp) yield { kind: 'caught-up' };
@@ -149,11 +155,13 @@ class Reading {
         if (!mayPass(error)) throw refused(this.#config, error);
         opened = false;
         ahead = undefined;
-        await this.#recover(error);
+        this.#outage.begin(error);
+        await this.#connector.clock.sleep(againMs, signal).catch(() => undefined);
         continue;
       }
       // While these are worked on the next ones come, where there are more: Redis and this process work side by side.
-      if (round.ids.length === this.#config.count && this.#connector.clock.now() < lookAt) {
+      const more = round.ids.length === this.#config.count && !this.#outage.goesOn;
+      if (more && this.#connector.clock.now() < lookAt) {
         ahead = this.#read(reader);
         // An outage shows when it is its turn.
         ahead.catch(() => undefined);
@@ -252,36 +260,12 @@ class Reading {
           .record(client)
           .catch(() => undefined)
           .finally(() => (recording = undefined));
-        if (!this.#interrupted)
+        if (!this.#outage.goesOn)
           this.#context.lag(await measureLag(client, this.#config.stream, this.#names.group, clock.now()));
       } catch {
         // A lost connection or group: the reading tells of it, and mends it.
       }
     }
     await recording;
-  }
-
-  /** Tells of an outage once, however often it is tried again. */
-  async #recover(error: unknown): Promise<void> {
-    const { clock, notify } = this.#connector;
-    if (!this.#interrupted) {
-      this.#interrupted = true;
-      const why = replyCode(error) ?? 'the connection was lost';
-      const stalled = `Reading ${this.#config.stream} was interrupted (${why}); trying again.`;
-      notify({ level: 'warn', code: 'source_interrupted', message: stalled });
-      this.#context.lag({ stalled });
-    }
-    await clock.sleep(againMs, this.#context.signal).catch(() => undefined);
-  }
-
-  #resumed(): void {
-    if (!this.#interrupted) return;
-    this.#interrupted = false;
-    this.#connector.notify({
-      level: 'info',
-      code: 'source_resumed',
-      message: `Reading ${this.#config.stream} goes on.`,
-    });
-    this.#context.lag({});
   }
 }
