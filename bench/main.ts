@@ -11,6 +11,7 @@ import { serve } from './serve.bench.js';
 import { sources } from './sources.bench.js';
 import { sinks } from './sinks.bench.js';
 import { swap } from './swap.bench.js';
+import { toItsEnd } from './to-its-end.js';
 
 /** Every benchmark by its name. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
@@ -49,4 +50,4 @@ async function main(names: readonly string[]): Promise<number> {
   return missed > 0 ? 1 : 0;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await toItsEnd(main(process.argv.slice(2)));

@@ -133,7 +133,13 @@ function bare(client: QdrantClient, prefix: string, pipeline: string): Write {
     const ledger = keyed.map(({ write, id, writeId }) => ({
       id,
       vector: {},
-      payload: ledgerPayload({ entry: entryAfter(write, undefined), writeId, seq: 1, settled: true }),
+      payload: ledgerPayload({
+        entry: entryAfter(write, undefined),
+        writeId,
+        seq: 1,
+        settled: true,
+        text: undefined,
+      }),
     }));
     await client.upsert(names.ledger, { wait: true, points: ledger as never });
   };

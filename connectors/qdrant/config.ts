@@ -40,6 +40,12 @@ export const qdrantConfig = z
         'Kilobytes of vectors in a segment from which Qdrant builds its index (its `indexing_threshold`). During a first fill there is no index; it is built when that has caught up.',
       )
       .default(10_000),
+    keepText: z
+      .boolean()
+      .optional()
+      .describe(
+        'Keeps what the source gave of each document, text and metadata, in a collection beside the ledger: a change of the chunker or of the enrichment is then filled from there. Takes about as much room as the texts do, in each generation. `false` removes it again. Default: as the store was last told, at first not.',
+      ),
     connections: z.int().min(1).max(1000).describe('Most requests to the server at once.').default(4),
     maxRequestMb: z
       .number()

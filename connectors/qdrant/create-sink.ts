@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/contracts/context.js';
-import type { Sink, WriteResult } from '../../src/contracts/sink.js';
+import type { Sink } from '../../src/contracts/sink.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { heldChunks } from './held-chunks.js';
 import { createIdPages } from './id-pages.js';
@@ -17,11 +17,11 @@ export interface WriteRole {
   /** Tells of changes that somebody else made and did not tell of. */
   tell(place: Place): Tell;
   /** @throws MillraceError `generation_moved` where the generation may not be written */
-  during(
+  during<T>(
     place: Place,
     signal: AbortSignal | undefined,
-    work: (writer: Pick<Writer, 'followed' | 'tell'>) => Promise<readonly WriteResult[]>,
-  ): Promise<readonly WriteResult[]>;
+    work: (writer: Pick<Writer, 'look' | 'tell'>) => Promise<T>,
+  ): Promise<T>;
 }
 
 export interface SinkParts {

@@ -7,8 +7,7 @@ import { repairAlias } from './alias.js';
 import { claimBehind, countBehind, noteUnlessNoted, settleBehind } from './behind.js';
 import { differing, pages } from './differing.js';
 import { followersOf, type Head, type HeadGeneration, type HeadStore } from './head.js';
-import { firstHead, resumedHead, switchedHead } from './head-changes.js';
-import { createLeaseWatch } from './leases.js';
+import { firstHead, keptSince, resumedHead, switchedHead, withoutGeneration } from './head-changes.js';
 import { prepareBehind } from './layout.js';
 import type { Place, Places } from './places.js';
 import type { QdrantPort } from './port.js';
@@ -16,19 +15,21 @@ import { readDocuments } from './read-documents.js';
 import { removeGeneration } from './remove-generation.js';
 import type { Tell } from './settle.js';
 import { settleOpen } from './settle-open.js';
-import type { WriterLease } from './writer-lease.js';
 
 export interface QdrantGenerationsParts {
   readonly port: QdrantPort;
   readonly heads: HeadStore;
   readonly places: Places;
-  readonly lease: WriterLease;
   readonly pipeline: string;
   readonly clock: Clock;
   /** Tells the followers of a generation, as the head is then. */
   tell(place: Place): Tell;
   view(number: number): GenerationView;
   count(place: Place | undefined): Promise<StoreCount>;
+  /** Every writer knows of this epoch, or does not write. */
+  known(epoch: number, until?: () => boolean, signal?: AbortSignal): Promise<void>;
+  /** Removes kept texts that count no more. */
+  sweepTexts(signal?: AbortSignal): Promise<void>;
   /** Makes the collections of a generation. */
   make(number: number, layout: StoreLayout): Promise<void>;
 }
@@ -38,8 +39,7 @@ const madeWithinMs = 600_000;
 
 /** @see docs/design.md, Generations on Qdrant */
 export function createQdrantGenerations(parts: QdrantGenerationsParts): Generations {
-  const { port, heads, places, lease, pipeline, clock, tell, view, count, make } = parts;
-  const watch = createLeaseWatch(port, places.names(1), clock);
+  const { port, heads, places, pipeline, clock, tell, view, count, known, make } = parts;
   /** Ours, and until when a switch can count on it. */
   let paused: { readonly id: string; readonly until: number } | undefined;
 
@@ -62,12 +62,6 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
       const generations = head.generations.map((other) => (other === one ? next : other));
       return { ...head, epoch: head.epoch + 1, generations };
     }, signal);
-  }
-
-  /** Every writer knows of this epoch, or does not write. */
-  async function known(epoch: number, until?: () => boolean, signal?: AbortSignal): Promise<void> {
-    await lease.show();
-    await watch.allShow(epoch, until, signal);
   }
 
   async function listed(signal?: AbortSignal): Promise<readonly HeadGeneration[]> {
@@ -150,7 +144,8 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
     behind: (number, signal) => countBehind({ port, names: places.names(number), clock }, signal),
     read: async (ids, signal) => {
       const place = await activePlace(signal);
-      return readDocuments(port, place.names, pipeline, ids, tell(place), signal);
+      const since = keptSince(await heads.read(signal));
+      return readDocuments(port, place.names, pipeline, ids, tell(place), since, signal);
     },
     settle: (number, documents, signal) =>
       settleBehind({ port, names: places.names(number), pipeline }, documents, signal),
@@ -159,7 +154,8 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
       const { behind, ledger } = places.names(number);
       await settleOpen(port, place.names, tell(place), signal);
       let fresh = 0;
-      for await (const documents of differing(port, place.names.ledger, ledger, by, signal))
+      const since = keptSince(await heads.read(signal));
+      for await (const documents of differing(port, place.names.ledger, ledger, by, since, signal))
         fresh += await noteUnlessNoted(port, behind, documents, signal);
       return fresh;
     },
@@ -213,10 +209,8 @@ export function createQdrantGenerations(parts: QdrantGenerationsParts): Generati
       // From now on nobody tells it anything.
       await known(left.epoch, undefined, signal);
       await removeGeneration(port, places.names(number), number, signal);
-      await heads.change((head) => {
-        if (head === undefined) return undefined;
-        return { ...head, generations: head.generations.filter((one) => one.number !== number) };
-      }, signal);
+      await heads.change((head) => head && withoutGeneration(head, number), signal);
+      await parts.sweepTexts(signal);
     },
   };
 

@@ -15,6 +15,8 @@ export interface Head {
   readonly generations: readonly HeadGeneration[];
   /** Writers wait, each for so long from when it saw this. */
   readonly pause?: Pause;
+  /** Absent while texts were never kept. */
+  readonly keeps?: Keeping;
 }
 
 export interface HeadGeneration {
@@ -30,6 +32,13 @@ export interface HeadGeneration {
 export interface Pause {
   readonly id: string;
   readonly ms: number;
+}
+
+/** Whether what sources give is kept. */
+export interface Keeping {
+  readonly mode: 'no' | 'meanwhile' | 'always';
+  /** The first epoch in which it was so; what was kept before counts no more. */
+  readonly since: number;
 }
 
 export interface HeadStore {

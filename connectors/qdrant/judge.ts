@@ -1,6 +1,7 @@
 import type { DocumentWrite, LedgerEntry } from '../../src/contracts/sink.js';
 
-export type Verdict = 'go' | 'stale' | 'moved' | 'owner';
+/** `same`: the store holds this very version and content. */
+export type Verdict = 'go' | 'same' | 'stale' | 'moved' | 'owner';
 
 /** The fence: whether a write goes over what the ledger holds. @see Sink */
 export function judge(write: DocumentWrite, entry: LedgerEntry | undefined): Verdict {
@@ -14,7 +15,8 @@ export function judge(write: DocumentWrite, entry: LedgerEntry | undefined): Ver
     write.kind !== 'delete' &&
     entry?.contentHash === write.contentHash &&
     entry.chainDigest === write.chainDigest;
-  if (!newer && !(write.kind === 'store' && known === version && !same)) return 'stale';
+  if (!newer && !(write.kind === 'store' && known === version && !same))
+    return known === version && same && entry?.state === 'stored' ? 'same' : 'stale';
   return write.kind === 'touch' && !(entry?.state === 'stored' && same) ? 'moved' : 'go';
 }
 

@@ -20,6 +20,11 @@ const ledgerIndexes: readonly [string, FieldIndex][] = [
   ['settled', { type: 'bool' }],
 ];
 
+const textIndexes: readonly [string, FieldIndex][] = [
+  ['doc', { type: 'uuid' }],
+  ['live', { type: 'bool' }],
+];
+
 /** A collection that another process is making may answer with errors until it is ready. */
 const readyDelaysMs = [100, 300, 1000, 3000];
 
@@ -67,6 +72,16 @@ export async function prepareBehind(
 ): Promise<void> {
   await ensure(port, behind, { vectors: {} }, clock);
   await port.index(behind, 'until', { type: 'integer', lookup: false, range: true });
+}
+
+/** Makes the collection of what the sources gave unless it is there. */
+export async function prepareTexts(
+  port: QdrantPort,
+  { texts }: CollectionNames,
+  clock: Clock,
+): Promise<void> {
+  await ensure(port, texts, { vectors: {} }, clock);
+  for (const [field, kind] of textIndexes) await port.index(texts, field, kind);
 }
 
 export interface FoundLayout {

@@ -15,6 +15,25 @@ export interface LedgerRecord extends Revision {
   readonly seq: number;
   /** Those chunks, and no others, are what readers see. */
   readonly settled: boolean;
+  /** Undefined where nothing of the document was ever kept. */
+  readonly text: TextRef | undefined;
+}
+
+/** Where what a document's source gave is kept: among the texts, as one write put it there. */
+export interface TextRef {
+  /** The epoch since which texts were kept then; it counts as long as they are. */
+  readonly since: number;
+  /** The write that brought it, also its point; undefined where it is not kept any more. */
+  readonly write: string | undefined;
+  readonly hash: string | undefined;
+}
+
+/** The point of what is kept of a document. @param since the epoch since which texts are kept */
+export function textPoint(
+  { text }: Pick<LedgerRecord, 'text'>,
+  since: number | undefined,
+): string | undefined {
+  return text !== undefined && text.since === since ? text.write : undefined;
 }
 
 export function ledgerPayload({
@@ -22,6 +41,7 @@ export function ledgerPayload({
   writeId,
   seq,
   settled,
+  text,
 }: Omit<LedgerRecord, 'id' | keyof Revision>): Payload {
   return {
     document_id: entry.documentId,
@@ -37,6 +57,11 @@ export function ledgerPayload({
     write: writeId ?? null,
     seq,
     settled,
+    ...(text !== undefined && {
+      text_since: text.since,
+      text_write: text.write ?? null,
+      text_hash: text.hash ?? null,
+    }),
   };
 }
 
@@ -61,9 +86,20 @@ export function ledgerRecord({ id, payload }: PointRecord): LedgerRecord {
     writeId: text('write'),
     seq: payload['seq'] as number,
     settled: payload['settled'] as boolean,
+    text: textRef(payload),
     rev: payload['rev'] as string,
     past: payload['past'] as string[],
   };
+}
+
+/** What a record says of the kept text. */
+export const textFields = ['text_since', 'text_write', 'text_hash'] as const;
+
+export function textRef(payload: Payload): TextRef | undefined {
+  const since = (payload['text_since'] ?? undefined) as number | undefined;
+  if (since === undefined) return undefined;
+  const text = (field: string) => (payload[field] ?? undefined) as string | undefined;
+  return { since, write: text('text_write'), hash: text('text_hash') };
 }
 
 export const ledgerFields = [
@@ -78,6 +114,7 @@ export const ledgerFields = [
   'write',
   'seq',
   'settled',
+  ...textFields,
   'rev',
   'past',
 ] as const;

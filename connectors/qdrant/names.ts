@@ -7,6 +7,8 @@ export interface CollectionNames {
   readonly ledger: string;
   /** Documents of the active generation whose last change this one has yet to take over. */
   readonly behind: string;
+  /** What the sources gave of its documents, where that is kept. */
+  readonly texts: string;
   readonly artifacts: string;
   /** For other tools: another name for the chunks of the active generation. */
   readonly alias: string;
@@ -22,6 +24,7 @@ export function collectionNames(prefix: string, pipeline: string, generation = 1
     chunks: own,
     ledger: `${own}_ledger`,
     behind: `${own}_behind`,
+    texts: `${own}_texts`,
     artifacts: `${all}_artifacts`,
     alias: `${all}_now`,
   };

@@ -8,15 +8,19 @@ import type { QdrantConfig } from './config.js';
 import { createQdrantSearch } from './create-search.js';
 import { createQdrantSink } from './create-sink.js';
 import { createQdrantGenerations } from './generations.js';
-import { firstHead } from './head-changes.js';
+import { firstHead, keptSince } from './head-changes.js';
 import { createHeadStore } from './head.js';
-import { prepareArtifacts, prepareLayout } from './layout.js';
+import { startKeeping, stopKeeping, sweepAllTexts } from './keep-setting.js';
+import { qdrantKeptTexts } from './kept-texts.js';
+import { prepareArtifacts, prepareLayout, prepareTexts } from './layout.js';
+import { createLeaseWatch } from './leases.js';
 import { collectionNames } from './names.js';
 import { createPlaces, type Place } from './places.js';
 import type { QdrantPort } from './port.js';
 import { sampleVectors } from './sample-vectors.js';
 import { live } from './search.js';
 import { checkServer } from './server-version.js';
+import { sweepTexts } from './sweep-texts.js';
 import { sweepUnseen } from './sweep-unseen.js';
 import { activeRole, followerRole, teller } from './write-roles.js';
 import { createWriterLease } from './writer-lease.js';
@@ -43,10 +47,22 @@ export function createPortStore(
   const active = activeRole(roles);
   const follower = followerRole(roles);
   const tell = (place: Place) => teller(roles, place);
+  const watch = createLeaseWatch(port, first, clock);
+
+  async function known(epoch: number, until?: () => boolean, signal?: AbortSignal): Promise<void> {
+    await lease.show();
+    await watch.allShow(epoch, until, signal);
+  }
+  const keeping = {
+    ...{ port, heads, places, clock },
+    known: (epoch: number, signal?: AbortSignal) => known(epoch, undefined, signal),
+  };
 
   async function tune(place: Place | undefined, signal?: AbortSignal): Promise<void> {
     if (place === undefined) return;
-    await sweepUnseen(port, place.names, tell(place), signal);
+    await sweepUnseen(port, place.names, 'chunks', tell(place), signal);
+    if (await sweepTexts(port, place.names, await heads.read(signal), signal))
+      await sweepUnseen(port, place.names, 'texts', tell(place), signal);
     const filled = { indexFrom: config.indexFrom, clock };
     await endFirstFill(port, place.names, artifactsOf(place.generation), filled, signal);
   }
@@ -55,6 +71,7 @@ export function createPortStore(
     const names = places.names(number);
     const bulk = await beginFirstFill(port, names, artifactsOf(number));
     await prepareLayout(port, names, { ...config, indexFrom: bulk ? 0 : config.indexFrom }, layout, clock);
+    if (keptSince(await heads.read()) !== undefined) await prepareTexts(port, names, clock);
   }
 
   async function count(place: Place | undefined) {
@@ -87,14 +104,18 @@ export function createPortStore(
     artifacts: qdrantArtifacts(port, first, async () => (await ours())?.generation ?? 1),
     memory: artifactsOf(1),
     generations: createQdrantGenerations({
-      ...{ port, heads, places, lease, pipeline, clock, tell, view, count, make },
+      ...{ port, heads, places, pipeline, clock, tell, view, count, known, make },
+      sweepTexts: (signal) => sweepAllTexts(keeping, signal),
     }),
+    texts: qdrantKeptTexts({ ...keeping, pipeline, bounds, role: active, tell }),
     prepare: async (layout) => {
       await checkServer(port);
       await prepareArtifacts(port, first, clock);
       await heads.change((head) => (head === undefined ? firstHead(clock.now()) : undefined));
       const number = (await heads.read())?.active ?? 1;
       await make(number, layout);
+      if (config.keepText === true) await startKeeping(keeping, 'always');
+      if (config.keepText === false) await stopKeeping(keeping);
       await repairAlias(port, heads, places);
       prepared = await places.at(number);
     },

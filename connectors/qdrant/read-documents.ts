@@ -2,22 +2,27 @@ import type { StoredDocument } from '../../src/contracts/generations.js';
 import type { Chunk } from '../../src/elements/chunk.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { chunkFields, chunkOf } from './chunk-payload.js';
-import type { LedgerRecord } from './ledger.js';
+import { textPoint, type LedgerRecord } from './ledger.js';
 import { documentKey, type CollectionNames } from './names.js';
 import type { Payload, QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
+import { readTexts } from './read-texts.js';
 import type { Tell } from './settle.js';
 
 const perScroll = 1_000;
 const mostLooks = 10;
 
-/** Documents of a generation, each as one write left it: one that is replaced while it is read is read again. */
+/**
+ * Documents of a generation, each as one write left it: one that is replaced while it is read is read again.
+ * @param since the epoch since which texts are kept, undefined where they are not
+ */
 export async function readDocuments(
   port: QdrantPort,
   names: CollectionNames,
   pipeline: string,
   documentIds: readonly string[],
   tell: Tell,
+  since: number | undefined,
   signal?: AbortSignal,
 ): Promise<readonly StoredDocument[]> {
   const keys = documentIds.map((id) => documentKey(pipeline, id));
@@ -26,9 +31,15 @@ export async function readDocuments(
   for (let looks = 0; looks < mostLooks && open.length > 0; looks += 1) {
     const records = await readLedger(port, names, open, tell, signal);
     const chunks = await readChunks(port, names, [...records.values()], signal);
-    for (const [key, { entry, writeId }] of records) {
+    const texts = await readTexts(port, names.texts, [...records.values()], since, signal);
+    for (const [key, record] of records) {
+      const { entry, writeId } = record;
       const own = (writeId === undefined ? undefined : chunks.get(writeId)) ?? [];
-      if (own.length === entry.chunkCount) found.set(key, { entry, chunks: own });
+      const point = textPoint(record, since);
+      const given = point === undefined ? undefined : texts.get(point);
+      // Where texts are removed meanwhile none is found at last.
+      const whole = point === undefined || given !== undefined || looks === mostLooks - 1;
+      if (own.length === entry.chunkCount && whole) found.set(key, { entry, chunks: own, given });
     }
     open = open.filter((key) => records.has(key) && !found.has(key));
   }

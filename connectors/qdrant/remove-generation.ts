@@ -7,11 +7,11 @@ const ownOfFirst = ['chain', 'first-fill'];
 /** Removes the collections of a generation and what it remembered; may be done again where it was cut off. */
 export async function removeGeneration(
   port: QdrantPort,
-  { chunks, ledger, behind, artifacts }: CollectionNames,
+  { chunks, ledger, behind, texts, artifacts }: CollectionNames,
   number: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const collection of [chunks, ledger, behind]) await port.drop(collection, signal);
+  for (const collection of [chunks, ledger, behind, texts]) await port.drop(collection, signal);
   const filter: PointFilter =
     number === 1
       ? { must: [{ has_id: ownOfFirst.map((name) => artifactKey(name)) }] }

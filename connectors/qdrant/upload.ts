@@ -1,8 +1,8 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { chunkPoints, type KeptVectors, type SizedPoint } from './chunk-points.js';
-import type { CollectionNames } from './names.js';
 import { pack } from './pack.js';
 import type { QdrantPort } from './port.js';
+import { textPointOf } from './text-point.js';
 import type { Plan } from './write.js';
 
 /** What one request may hold. */
@@ -11,36 +11,57 @@ export interface RequestBounds {
   readonly bytes: number;
 }
 
-interface Piece extends SizedPoint {
+/** A point of a write, and how to mend that it is too large. */
+export interface Piece extends SizedPoint {
   readonly plan: Plan;
+  readonly name: string;
+  readonly hint: string;
+}
+
+const raise = "raise `maxRequestMb` and the server's `max_request_size_mb`.";
+
+/** The chunks of writes, unseen. */
+export function chunkPieces(plans: readonly Plan[], kept: KeptVectors): Piece[] {
+  return plans.flatMap((plan): Piece[] => {
+    const { write, id, writeId, seq } = plan;
+    if (write.kind !== 'store') return [];
+    const hint = `Keep large values out of the metadata, or ${raise}`;
+    return chunkPoints(write, { doc: id, writeId, seq }, kept).map((sized, at) => {
+      return { ...sized, plan, name: `its chunk ${write.chunks[at]!.ordinal}`, hint };
+    });
+  });
+}
+
+/** What the sources gave of the documents of which it is to be kept anew. */
+export function textPieces(plans: readonly Plan[]): Piece[] {
+  return plans.flatMap((plan): Piece[] => {
+    const { write, id, writeId, seq, text } = plan;
+    if (!('given' in write) || write.given === undefined || text?.write !== writeId) return [];
+    const sized = textPointOf(write.given, { doc: id, writeId, seq, since: text.since });
+    return [{ ...sized, plan, name: 'its kept text', hint: `Do without \`keepText\`, or ${raise}` }];
+  });
 }
 
 /**
- * Puts in the chunks of writes, unseen. Each request is sent once: one whose effect is unknown may yet take effect, so the
- * names of these writes must not be used again.
+ * Puts in points of writes. Each request is sent once: one whose effect is unknown may yet take effect, so the names of
+ * these writes must not be used again.
  * @returns the writes that the server does not take, with its reason
  * @throws MillraceError `store_unavailable` when the effect of any request is unknown
  */
 export async function upload(
   port: QdrantPort,
-  names: CollectionNames,
+  collection: string,
   bounds: RequestBounds,
-  plans: readonly Plan[],
-  kept: KeptVectors,
+  pieces: readonly Piece[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<Plan, MillraceError>> {
   const faults = new Map<Plan, MillraceError>();
-  const pieces = plans.flatMap((plan): Piece[] => {
-    const { write, id, writeId, seq } = plan;
-    if (write.kind !== 'store') return [];
-    const points = chunkPoints(write, { doc: id, writeId, seq }, kept).map((point) => ({ ...point, plan }));
-    const tooLarge = points.find(({ bytes }) => bytes > bounds.bytes);
-    if (tooLarge === undefined) return points;
-    faults.set(plan, overBound(tooLarge, bounds));
-    return [];
-  });
+  for (const piece of pieces)
+    if (piece.bytes > bounds.bytes && !faults.has(piece.plan))
+      faults.set(piece.plan, overBound(piece, bounds));
+  const sound = pieces.filter(({ plan }) => !faults.has(plan));
   // All end before any error goes on: nothing of this call is under way when it has failed.
-  const ends = await Promise.allSettled(pack(pieces, ({ bytes }) => bytes, bounds).map(send));
+  const ends = await Promise.allSettled(pack(sound, ({ bytes }) => bytes, bounds).map(send));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return faults;
@@ -51,7 +72,7 @@ export async function upload(
     if (some.length === 0) return;
     try {
       await port.insert(
-        names.chunks,
+        collection,
         some.map(({ point }) => point),
         signal,
       );
@@ -71,13 +92,7 @@ function halves(some: readonly Piece[]): (readonly Piece[])[] {
   return [some.slice(0, some.length >> 1), some.slice(some.length >> 1)];
 }
 
-function overBound({ point, bytes }: SizedPoint, bounds: RequestBounds): MillraceError {
+function overBound({ name, hint, bytes }: Piece, bounds: RequestBounds): MillraceError {
   const [size, most] = [bytes, bounds.bytes].map((number) => `${(number / 1e6).toFixed(1)} MB`);
-  return new MillraceError(
-    'store_refused',
-    `its chunk ${point.payload['ordinal']} takes ${size}, a request holds ${most}`,
-    {
-      hint: "Keep large values out of the metadata, or raise `maxRequestMb` and the server's `max_request_size_mb`.",
-    },
-  );
+  return new MillraceError('store_refused', `${name} takes ${size}, a request holds ${most}`, { hint });
 }

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { noteChanged, type Changed } from './behind.js';
 import type { WriteRole } from './create-sink.js';
+import { keptSince } from './head-changes.js';
 import { followersOf, type Head, type HeadStore } from './head.js';
 import type { Place, Places } from './places.js';
 import type { QdrantPort } from './port.js';
@@ -47,10 +48,10 @@ export function activeRole(parts: WriteRoleParts): WriteRole {
     during: (place, signal, work) =>
       lease.during(place.generation, signal, (check) =>
         work({
-          followed: async (cancel) => {
+          look: async (cancel) => {
             const head = await lease.hold(cancel);
             check();
-            return followersOf(head, place.generation).length > 0;
+            return { followed: followersOf(head, place.generation).length > 0, keptSince: keptSince(head) };
           },
           tell: teller(parts, place, lease.hold),
         }),
@@ -66,7 +67,10 @@ export function followerRole(parts: Omit<WriteRoleParts, 'lease'>): WriteRole {
     during: async ({ generation }, signal, work) => {
       const head = await heads.read(signal);
       if (head !== undefined && followersOf(head, head.active).includes(generation))
-        return work({ followed: async () => false, tell: tellNobody });
+        return work({
+          look: async () => ({ followed: false, keptSince: keptSince(head) }),
+          tell: tellNobody,
+        });
       throw new MillraceError(
         'generation_moved',
         `Generation ${generation} of pipeline ${JSON.stringify(pipeline)} is not beside the active one any more.`,

@@ -5,13 +5,14 @@ import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
 import { clearsFailure, entryAfter, judge } from './judge.js';
 import { keptVectors } from './kept-vectors.js';
-import { ledgerPayload, type LedgerRecord } from './ledger.js';
+import { ledgerPayload, textPoint, type LedgerRecord, type TextRef } from './ledger.js';
 import { documentKey, newWriteId, type CollectionNames } from './names.js';
 import type { QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
 import { compareAndSet } from './revision.js';
 import { discard, settle, type Tell } from './settle.js';
-import { upload, type RequestBounds } from './upload.js';
+import { textAfter } from './text-after.js';
+import { chunkPieces, textPieces, upload, type RequestBounds } from './upload.js';
 import { writeFault } from './write-fault.js';
 
 export interface Writer {
@@ -20,9 +21,16 @@ export interface Writer {
   readonly pipeline: string;
   readonly clock: Clock;
   readonly bounds: RequestBounds;
-  /** Whether other generations follow this one now. @throws MillraceError `generation_moved` where it may not be written any more */
-  followed(signal?: AbortSignal): Promise<boolean>;
+  /** What the head says now. @throws MillraceError `generation_moved` where the generation may not be written any more */
+  look(signal?: AbortSignal): Promise<Looked>;
   readonly tell: Tell;
+}
+
+export interface Looked {
+  /** Other generations follow this one. */
+  readonly followed: boolean;
+  /** The epoch since which texts are kept; undefined where they are not. */
+  readonly keptSince: number | undefined;
 }
 
 /** A write that the fence let through, and the record that it stands on. */
@@ -36,6 +44,8 @@ export interface Plan {
   readonly writeId: string;
   /** One above that of the last committed write: whoever read the same record has the same, and one of them wins. */
   readonly seq: number;
+  /** Where what its source gave is kept from then on. */
+  readonly text: TextRef | undefined;
 }
 
 /** Each time a write has to begin anew another one of that document was committed, so somebody always gets on. */
@@ -59,7 +69,7 @@ export async function writeDocuments(
     if (attempt > mostAttempts)
       throw new MillraceError('store_conflict', `Other writers came first ${mostAttempts} times.`);
     if (attempt > 1) await writer.clock.sleep(randomInt(1, Math.min(10 * attempt, 200)), signal);
-    await attemptWrites(writer, writes, results, signal);
+    await attemptWrites(writer, spaces, writes, results, signal);
   }
   return writes.map((_, at) => results.get(at)!);
 }
@@ -70,32 +80,49 @@ export async function writeDocuments(
  * A write that lost takes back its chunks and is judged again in the next round.
  */
 async function attemptWrites(
-  { port, names, pipeline, bounds, followed, tell }: Writer,
+  writer: Writer,
+  spaces: readonly SpaceLayout[],
   writes: readonly DocumentWrite[],
   results: Map<number, WriteResult>,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { port, names, pipeline, bounds, look, tell } = writer;
   const open = [...writes.entries()].filter(([at]) => !results.has(at));
   const ids = new Map(open.map(([, { documentId }]) => [documentId, documentKey(pipeline, documentId)]));
   const known = await readLedger(port, names, [...ids.values()], tell, signal);
+  const { keptSince } = await look(signal);
   const judged = open.flatMap(([at, write]): Plan[] => {
     const id = ids.get(write.documentId)!;
     const base = known.get(id);
+    const writeId = newWriteId();
+    const text = textAfter(write, writeId, base?.text, keptSince);
+    const plan = { at, write, base, id, writeId, seq: (base?.seq ?? 0) + 1, text };
     const verdict = judge(write, base?.entry);
-    if (verdict === 'go') return [{ at, write, base, id, writeId: newWriteId(), seq: (base?.seq ?? 0) + 1 }];
-    results.set(at, verdict === 'owner' ? ownedByAnother(write, base!.entry.source) : { kind: verdict });
+    if (verdict === 'go') return [plan];
+    if (verdict === 'same' && text?.write === writeId && textPoint(base!, keptSince) === undefined)
+      return [{ ...plan, write: touchOf(write) }];
+    results.set(
+      at,
+      verdict === 'owner'
+        ? ownedByAnother(write, base!.entry.source)
+        : { kind: verdict === 'same' ? 'stale' : verdict },
+    );
     return [];
   });
   const kept = await keptVectors(port, names, judged, signal);
   for (const { at } of kept.lacking) results.set(at, { kind: 'moved' });
   const planned = judged.filter(({ at }) => !results.has(at));
 
-  const faults = await upload(port, names, bounds, planned, kept.vectors, signal);
+  const faults = new Map(
+    await upload(port, names.chunks, bounds, chunkPieces(planned, kept.vectors), signal),
+  );
+  const texts = textPieces(planned.filter((plan) => !faults.has(plan)));
+  for (const [plan, fault] of await upload(port, names.texts, bounds, texts, signal)) faults.set(plan, fault);
   for (const [{ at, write }, fault] of faults) results.set(at, refused(write, fault.message, fault));
   const uploaded = planned.filter(({ at }) => !results.has(at));
 
-  const followedBefore = await followed(signal);
-  const records = uploaded.map((plan) => recordAfter(plan, followedBefore));
+  const { followed } = await look(signal);
+  const records = uploaded.map((plan) => recordAfter(plan, followed));
   const revisions = await compareAndSet(
     port,
     names.ledger,
@@ -109,29 +136,64 @@ async function attemptWrites(
   const won = uploaded.filter((_, at) => revisions[at] !== undefined);
   const lost = uploaded.filter((_, at) => revisions[at] === undefined);
   // Others may follow since: what was to be told to nobody is told to them.
-  const followedNow = await followed(signal);
+  const now = await look(signal);
   await settle(
     port,
     names,
     uploaded.flatMap((plan, at) =>
-      revisions[at] === undefined || (records[at]!.settled && !followedNow)
+      revisions[at] === undefined || (records[at]!.settled && !now.followed)
         ? []
-        : [{ ...plan, ...records[at]!, ...records[at]!.entry, rev: revisions[at].rev }],
+        : [
+            {
+              ...plan,
+              ...records[at]!,
+              ...records[at]!.entry,
+              rev: revisions[at].rev,
+              text: changedText(plan),
+            },
+          ],
     ),
     tell,
     signal,
   );
-  await discard(port, names, [...lost, ...faults.keys()].filter(hasChunks), signal);
+  const left = [...lost, ...faults.keys()];
+  await discard(port, names.chunks, left.filter(hasChunks), signal);
+  await discard(port, names.texts, left.filter(bringsText), signal);
+  // So with texts: what was not to be kept when the write began is brought after it.
+  if (now.keptSince !== keptSince)
+    await writeDocuments(
+      writer,
+      spaces,
+      won.flatMap(({ write }) => lateText(write)),
+      signal,
+    );
   for (const { at, write, base } of won)
     results.set(at, { kind: 'done', clearedFailure: clearsFailure(write, base?.entry) });
 }
 
 /** @param followed a change of any kind is settled only once it is told */
-function recordAfter({ write, base, writeId, seq }: Plan, followed: boolean) {
+function recordAfter(plan: Plan, followed: boolean) {
+  const { write, base, writeId, seq, text } = plan;
   const entry = entryAfter(write, base?.entry);
-  return replacesChunks(write)
-    ? { entry, writeId, seq, settled: false }
-    : { entry, writeId: base?.writeId, seq, settled: !followed };
+  if (replacesChunks(write)) return { entry, writeId, seq, text, settled: false };
+  const settled = !followed && changedText(plan) === undefined;
+  return { entry, writeId: base?.writeId, seq, text, settled };
+}
+
+/** What is kept of the document, where that is another text, or none any more. */
+function changedText({ base, text }: Plan): TextRef | undefined {
+  return text === base?.text ? undefined : text;
+}
+
+/** The document is what it was, but for what is kept of it. */
+function touchOf(write: DocumentWrite): DocumentWrite {
+  if (write.kind !== 'store') return write;
+  const { chunks: _, spaces: __, ...rest } = write;
+  return { ...rest, kind: 'touch' };
+}
+
+function lateText(write: DocumentWrite): DocumentWrite[] {
+  return 'given' in write && write.given !== undefined ? [touchOf(write)] : [];
 }
 
 function replacesChunks({ kind }: DocumentWrite): boolean {
@@ -140,6 +202,10 @@ function replacesChunks({ kind }: DocumentWrite): boolean {
 
 function hasChunks({ write }: Plan): boolean {
   return write.kind === 'store' && write.chunks.length > 0;
+}
+
+function bringsText({ writeId, text }: Plan): boolean {
+  return text?.write === writeId;
 }
 
 function refused({ documentId }: DocumentWrite, fault: string, cause?: MillraceError): WriteResult {

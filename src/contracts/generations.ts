@@ -2,7 +2,7 @@ import type { Json } from '../elements/metadata.js';
 import type { Chunk } from '../elements/chunk.js';
 import type { Artifacts } from './artifacts.js';
 import type { ChunkSearch } from './chunk-search.js';
-import type { LedgerEntry, Sink } from './sink.js';
+import type { GivenContent, LedgerEntry, Sink } from './sink.js';
 import type { SpaceLayout, StoreCount, StoreLayout } from './store.js';
 
 /** One filling of a pipeline's store by one chain. Readers read, and writers write, the active one. */
@@ -35,6 +35,8 @@ export interface StoredDocument {
   readonly entry: LedgerEntry;
   /** In their order. `embeddedText` does not fit `hash` where the store was filled before it kept what stood before the text. */
   readonly chunks: readonly Chunk[];
+  /** What its source gave, where each generation keeps that for itself. */
+  readonly given?: GivenContent | undefined;
 }
 
 /** One generation by itself, whatever its state. */

@@ -1,11 +1,14 @@
 /** Keeps the order of the work on one key; work on different keys goes side by side. */
 export class KeyedOrder {
   /** Keys that somebody has, and who waits for them, in the order they came. */
-  readonly #waiting = new Map<string, (() => void)[] | undefined>();
+  #waiting = new Map<string, (() => void)[] | undefined>();
+  /** Keys that were taken since the map was made. */
+  #taken = 0;
 
   /** Takes a key, until it is left, if nobody has it. @returns whether nobody had */
   enter(key: string): boolean {
     if (this.#waiting.has(key)) return false;
+    this.#renew();
     this.#waiting.set(key, undefined);
     return true;
   }
@@ -25,6 +28,17 @@ export class KeyedOrder {
     } finally {
       this.leave(key);
     }
+  }
+
+  /**
+   * Within V8 a map's table points to the one that replaced it as the map grew or shrank: one that got old would keep all
+   * that came after it until the next full collection.
+   */
+  #renew(): void {
+    this.#taken += 1;
+    if (this.#taken < 1_024 || this.#taken < 4 * this.#waiting.size) return;
+    this.#waiting = new Map(this.#waiting);
+    this.#taken = 0;
   }
 
   #turn(key: string): Promise<void> {

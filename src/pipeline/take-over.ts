@@ -52,13 +52,13 @@ const maxLooks = 10;
  * embedded text was not kept
  */
 export async function takeOverChunks(
-  { entry, chunks }: StoredDocument,
+  { entry, chunks, given }: StoredDocument,
   version: Version,
   { chain, sink, signal, ...lengths }: TakeOverContext,
 ): Promise<number> {
   const { documentId, source, contentHash } = entry;
   const content = { contentHash: contentHash!, chainDigest: chain.digest };
-  const key = { documentId, source, version, given: undefined };
+  const key = { documentId, source, version, given };
   for (let look = 0; look < maxLooks; look += 1) {
     const held = await sink.ledger(documentId);
     if (holds(held, content)) {

@@ -32,7 +32,7 @@ export async function rereading(
     'config_invalid',
     `\`refreshEvery\` needs a source that can be read again, which ${connector} is not, or a store that keeps what it gave.`,
     {
-      hint: 'Write `keepText: true` under a pglite or postgres sink. Or leave it out: a document is enriched when it comes.',
+      hint: 'Write `keepText: true` under the sink. Or leave it out: a document is enriched when it comes.',
     },
   );
 }

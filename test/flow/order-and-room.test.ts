@@ -49,6 +49,25 @@ describe('keyed order', () => {
     expect(seen).toEqual(['first', 'second']);
     expect([order.enter('a'), order.enter('b')]).toEqual([true, false]);
   });
+
+  test('a key is held, and waited for, however many others are taken and left meanwhile', async () => {
+    const order = new KeyedOrder();
+    order.enter('a');
+    const seen: string[] = [];
+    const waiting = order.run('a', async () => void seen.push('a'));
+    for (let other = 0; other < 10_000; other += 1) {
+      expect(order.enter(`other ${other}`)).toBe(true);
+      if (other >= 100) order.leave(`other ${other - 100}`);
+    }
+    expect([order.enter('a'), order.enter('other 9999'), order.enter('other 0')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    order.leave('a');
+    await waiting;
+    expect(seen).toEqual(['a']);
+  });
 });
 
 describe('admission', () => {

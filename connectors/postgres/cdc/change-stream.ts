@@ -10,7 +10,7 @@ export type Waiting = StreamEvent | { readonly kind: 'position'; readonly lsn: L
 const taken: Waiting = { kind: 'position', lsn: 0n };
 
 /** Beyond these the server has to wait: what waits here outlives the young generation, and costs memory and collection. */
-const maxEvents = 1_024;
+const maxEvents = 512;
 const maxBytes = 8 << 20;
 
 /**
@@ -21,7 +21,7 @@ export class ChangeStream implements StreamListener {
   readonly #replication: Replication;
   readonly #clock: Clock;
   readonly #decoding: Decoding;
-  readonly #wake = new Wake();
+  readonly #wake: Wake;
   #waiting: Waiting[] = [];
   #taken = 0;
   #bytes = 0;
@@ -34,6 +34,7 @@ export class ChangeStream implements StreamListener {
   constructor(replication: Replication, decoding: Omit<Decoding, 'relations'>, clock: Clock) {
     this.#replication = replication;
     this.#clock = clock;
+    this.#wake = new Wake(clock);
     this.#decoding = { ...decoding, relations: new Map() };
     this.#heardAt = clock.now();
   }
@@ -62,10 +63,10 @@ export class ChangeStream implements StreamListener {
     return event;
   }
 
-  /** Resolves when there may be something to take, after `ms` at the latest. */
-  async more(ms: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when there may be something to take or the stream has ended, after `ms` at the latest. */
+  async more(ms: number): Promise<void> {
     if (this.#taken < this.#waiting.length || this.#fault !== undefined) return;
-    await this.#wake.wait(this.#clock, ms, signal);
+    await this.#wake.wait(ms);
   }
 
   /** Tells the server what is durable; with what it told before, when nothing is new. */
@@ -95,7 +96,7 @@ export class ChangeStream implements StreamListener {
 
   ended(error: Error): void {
     this.#fault ??= error;
-    this.#wake.wake();
+    this.#wake.end();
   }
 
   #push(event: Waiting, bytes: number): void {

@@ -145,9 +145,10 @@ export class Replication {
     this.#client.connection.stream.resume();
   }
 
+  /** Ends the stream, of which the listener is told. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#listener = undefined;
+    this.#end(new Error('The connection was closed.'));
     await endClient(this.#client, this.#clock);
   }
 

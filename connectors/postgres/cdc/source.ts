@@ -33,6 +33,8 @@ const againMs = [200, 500, 1_000, 2_000, 5_000];
 const steadyMs = 10_000;
 const idleMs = 1_000;
 const pollMs = 100;
+/** An empty stream for so long may be all that there is: then the server is asked. */
+const lullMs = 20;
 const endMs = 1_000;
 /** Since when somebody may want to know that the reading of rows waits for other transactions. */
 const patienceMs = 10_000;
@@ -63,6 +65,8 @@ class Reading {
   readonly #context: SourceContext;
   readonly #connector: ConnectorContext;
   #session: Session | undefined;
+  /** What is settled from now on nobody keeps but its own settlement. */
+  #ending = false;
   #interrupted = false;
   #caughtUp = false;
   /** When all rows are read anew. */
@@ -85,6 +89,7 @@ class Reading {
       try {
         session = await openSession(this.#options);
         this.#session = session;
+        this.#ending = false;
         this.#resumed();
         background = this.#tend(session, released.signal);
         yield* this.#read(session);
@@ -110,12 +115,14 @@ class Reading {
     const { assembly, stream } = session;
     let visible = this.#visibility(session);
     let target: Lsn | undefined;
+    let emptySince: number | undefined;
     let reading = session.backfill !== undefined;
     while (!signal.aborted) {
       const assembled = await assembly.next();
       if (assembled !== undefined) {
         this.#caughtUp = false;
         target = undefined;
+        emptySince = undefined;
         yield* this.#handOver(session, assembled);
         if (signal.aborted) return;
       }
@@ -133,6 +140,13 @@ class Reading {
         continue;
       }
       if (!reading && !this.#caughtUp) {
+        const now = this.#connector.clock.now();
+        emptySince ??= now;
+        // Between two parts of a backlog too the stream is empty for a moment.
+        if (now - emptySince < lullMs) {
+          await stream.more(lullMs - (now - emptySince));
+          continue;
+        }
         if (target !== undefined && session.position >= target) {
           if (!watch) return;
           this.#caughtUp = true;
@@ -142,7 +156,7 @@ class Reading {
         target ??= await endOfFlushedLog(session.sql);
         stream.confirm(session.confirmations.confirmed, true);
       }
-      await stream.more(this.#caughtUp ? idleMs : pollMs, signal);
+      await stream.more(this.#caughtUp ? idleMs : pollMs);
     }
   }
 
@@ -195,10 +209,11 @@ class Reading {
     );
   }
 
-  /** A settlement after the end of its session is kept at once: nobody else will. What is not kept comes again. */
+  /** A settlement at or after the end of its session is kept at once. What is not kept comes again. */
   async #settled(session: Session, settle: () => void): Promise<void> {
     settle();
-    if (session === this.#session && session.closed) await this.#record(session).catch(() => undefined);
+    if (session === this.#session && (this.#ending || session.closed))
+      await this.#record(session).catch(() => undefined);
   }
 
   async #record(session: Session): Promise<void> {
@@ -209,6 +224,7 @@ class Reading {
   async #end(session: Session): Promise<void> {
     const { clock } = this.#connector;
     const late = new AbortController();
+    this.#ending = true;
     const kept = this.#record(session).then(
       () => session.stream.confirm(session.confirmations.confirmed),
       () => undefined,

@@ -4,6 +4,7 @@ import { qdrantConfig } from '../../../connectors/qdrant/config.js';
 import { createQdrantStore } from '../../../connectors/qdrant/qdrant-store.js';
 import { startQdrant } from '../../support/qdrant/start.js';
 import { testContext } from '../../support/test-context.js';
+import { keptTextsSuite } from '../../suites/kept-texts-suite.js';
 import { generationsSuite } from '../../suites/generations-suite.js';
 import type { StoreHarness } from '../../suites/store-harness.js';
 import { storeSuite } from '../../suites/store-suite.js';
@@ -35,3 +36,4 @@ const openHarness = async (): Promise<StoreHarness> => {
 storeSuite(name, openHarness);
 termsSuite(name, openHarness);
 generationsSuite(name, openHarness);
+keptTextsSuite(name, openHarness);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SourceLag } from '../../../../src/contracts/source.js';
+import type { Delivery, SourceLag } from '../../../../src/contracts/source.js';
+import { systemClock } from '../../../../src/flow/system-clock.js';
 import { LedgerDouble } from '../../../support/ledger-double.js';
 import { patience } from '../../../suites/store-harness.js';
 import { follow, openTable, readAll, slotOf, startCdcServer, type CdcServer } from './bed.js';
@@ -68,6 +69,43 @@ test('over clean restarts every transaction comes exactly once', async () => {
   }
   seen.push(...(await readAll(await openTable(server, 'counted'), ledger)).map(({ id }) => id));
   expect(seen).toEqual(Array.from({ length: 90 }, (_, at) => String(at + 1)));
+});
+
+test('what is settled while the end of a reading is being kept does not come again', async () => {
+  await server.sql('create table ending (id int primary key, body text)');
+  const ledger = new LedgerDouble();
+  await readAll(await openTable(server, 'ending'), ledger);
+  await server.sql("insert into ending values (1, 'one')");
+  let [ask, answer] = [() => {}, () => {}];
+  const asked = new Promise<void>((resolve) => (ask = resolve));
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const { source } = await openTable(server, 'ending');
+  let ends = false;
+  const reading = source
+    .deliveries(
+      ledger.context(systemClock, {
+        state: {
+          ...ledger.state,
+          replace: async (expected, value) => {
+            if (ends) {
+              ask();
+              await answered;
+            }
+            return ledger.state.replace(expected, value);
+          },
+        },
+      }),
+    )
+    [Symbol.asyncIterator]();
+  const delivery = (await reading.next()).value as Delivery;
+  ends = true;
+  const end = reading.next();
+  await asked;
+  const settled = ledger.apply(delivery);
+  answer();
+  expect((await end).done).toBe(true);
+  await settled;
+  expect(await readAll(await openTable(server, 'ending'), ledger)).toEqual([]);
 });
 
 test('a stop frees the slot at once, although nothing was settled', async () => {

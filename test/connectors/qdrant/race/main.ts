@@ -7,7 +7,9 @@ const accidents = [
   { kill: 0, lose: 1, double: 1 },
 ];
 for (const most of accidents)
-  for (const race of races) {
-    const { states, ends } = await everyOrder(race, most);
-    console.log(`${race.name}, ${JSON.stringify(most)}: ${states} states, ${ends} ends, all right`);
-  }
+  for (const race of races)
+    for (const keepText of [false, true]) {
+      const { states, ends } = await everyOrder(race, most, keepText);
+      const how = `${JSON.stringify(most)}${keepText ? ', texts kept' : ''}`;
+      console.log(`${race.name}, ${how}: ${states} states, ${ends} ends, all right`);
+    }

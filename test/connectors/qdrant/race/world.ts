@@ -34,6 +34,8 @@ export interface Scenario {
   readonly before: readonly DocumentWrite[];
   /** One call each, made at once; what is killed is made again at the end. */
   readonly writers: readonly (readonly Wish[])[];
+  /** What the writes were given is kept. */
+  readonly keepText: boolean;
   /** How often each kind of accident may happen. */
   readonly most: { readonly kill: number; readonly lose: number; readonly double: number };
 }
@@ -80,9 +82,9 @@ export interface World {
 }
 
 /** What is there before the race. */
-export async function prepareWorld({ before }: Scenario): Promise<Engine> {
+export async function prepareWorld({ before, keepText }: Scenario): Promise<Engine> {
   const engine = createEngine();
-  const store = createPortStore(createEnginePort(engine), config, context);
+  const store = createPortStore(createEnginePort(engine), { ...config, keepText }, context);
   await store.prepare(layout);
   for (const write of before) await store.sink.write([write]);
   return engine;
