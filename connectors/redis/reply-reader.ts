@@ -55,6 +55,7 @@ export class ReplyReader {
     let from = 0;
     for (;;) {
       const kind = bytes[from];
+      if (kind === undefined) break;
       if (kind === kinds.line || kind === kinds.error) {
         const to = bytes.indexOf(carriageReturn, from);
         if (to === -1 || to + 2 > end) break;
