@@ -42,7 +42,7 @@ export async function* withEmbedTexts(
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   try {
     const sets = await embedTexts(join(folder, 'tokenizer.json'), {
-      mixed: 1_024,
+      mixed: 4_096,
       chunks: 256,
       warmUp: 1_024,
     });

@@ -165,11 +165,14 @@ async function bareRedis({ url, elements, name }: SourcesSide) {
 async function insertRows(url: string, table: string, after: number, rows: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  for (let from = after; from < after + rows; from += rowsATransaction)
+  for (let from = after; from < after + rows; from += rowsATransaction) {
+    // The server sends what is flushed, and a reading ends there: with the last transaction all of it is.
+    if (from + rowsATransaction >= after + rows) await client.query('set synchronous_commit = on');
     await client.query(
       `insert into ${table} select n, ${textOf}, 'en' from generate_series($1::bigint, $2::bigint) n`,
       [from + 1, Math.min(after + rows, from + rowsATransaction)],
     );
+  }
   await client.end();
 }
 

@@ -67,7 +67,7 @@ export const postgresConfig = z
       ])
       .optional()
       .describe(
-        'Name of a view in `schema`, for other tools: the chunks that are read now, with their vectors. A switch to another generation makes it anew in its own transaction and keeps its grants. `false` removes it. Default: as the store was last told, at first none.',
+        'Name of a view in `schema`, for other tools: the chunks that are read now, with their vectors and the columns of metadata fields. A switch to another generation makes it anew in its own transaction and keeps its grants. `false` removes it. Default: as the store was last told, at first none.',
       ),
     connections: z.int().min(1).max(1000).describe('Most connections to the server at once.').default(4),
     timeoutMs: z

@@ -4,6 +4,7 @@ import type { SqlConnection, SqlStatement } from './connection.js';
 import { shownField } from './field-column.js';
 import { quoteName, type TableNames } from './names.js';
 import { takeTurns } from './schema-sql.js';
+import { aroundColumns } from './show-view.js';
 
 /**
  * Makes the columns that are wanted, and removes those that shall go; others stay. Writers that are under way take them up
@@ -37,6 +38,7 @@ export async function prepareColumns(
     const changed = [...gone, ...after].filter(
       (one) => !before.some((old) => JSON.stringify(old) === JSON.stringify(one)) || gone.includes(one),
     );
+    const view = await aroundColumns(connection, names, pipeline, after);
     const steps = [
       takeTurns,
       {
@@ -48,12 +50,27 @@ export async function prepareColumns(
         text: `update ${names.layout} set filled = filled - $3::text[] where pipeline = $1 or starts_with(pipeline, $2)`,
         values: [pipeline, `${pipeline}#`, changed.map(({ name }) => name)],
       },
+      ...view.before,
       ...after.map(({ name, type }) => ({
         text: `alter table ${names.chunks} add column if not exists ${quoteName(name)} ${type}`,
       })),
+      ...view.between,
       ...gone.map(({ name }) => dropSql(names, name)),
     ];
-    if ((await connection.transaction(steps)).length === steps.length) return;
+    if ((await change(connection, steps)).length === steps.length) return;
+  }
+}
+
+async function change(connection: SqlConnection, steps: readonly SqlStatement[]) {
+  try {
+    return await connection.transaction(steps);
+  } catch (error) {
+    if (!(error instanceof MillraceError) || error.code !== 'generation_refused') throw error;
+    throw new MillraceError(
+      'store_layout',
+      `sink.columns: a column shall go that something made of the view shows (${error.message}).`,
+      { cause: error, hint: 'Drop what was made of the view, start once, and make it again.' },
+    );
   }
 }
 

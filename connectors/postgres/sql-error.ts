@@ -64,7 +64,7 @@ const states: Readonly<Record<string, Classified>> = {
   },
   '2BP01': {
     code: 'generation_refused',
-    hint: 'Vectors of another width make the view anew: drop what was made of it, switch, and make it again.',
+    hint: 'The view must be made anew: drop what was made of it, do this again, and make it again.',
   },
   '55P03': { code: 'store_conflict' },
   '57014': unavailable,

@@ -95,7 +95,7 @@ export function createSqlStore(
       await prepareColumns(connection, names, pipeline, columns);
       if (keepText !== undefined) await setKeeping(connection, names, pipeline, keepText);
       prepared = await readLayout(connection, names, pipeline, generation);
-      if (view !== undefined) await showView(connection, names, pipeline, prepared!, view);
+      await showView(connection, names, pipeline, prepared!, view);
       const kept = prepared?.spaces[0]?.type;
       if (kept !== undefined && kept !== vectors)
         notify({

@@ -1,3 +1,4 @@
+import type { FieldColumn } from './config-columns.js';
 import type { SqlStatement } from './connection.js';
 import type { FoundLayout, FoundSpace } from './layout.js';
 import { quoteName, quoteText, type TableNames } from './names.js';
@@ -11,22 +12,34 @@ export function viewColumnStatement(names: TableNames): string {
 /** Marks a view as ours: another one of that name is left alone. */
 const mark = (pipeline: string) => `Chunks of the pipeline ${pipeline} that are read now; made by Millrace.`;
 
+/** What a view shows. */
+export interface Shown extends Pick<FoundLayout, 'key' | 'spaces'> {
+  readonly columns: readonly Pick<FieldColumn, 'name'>[];
+}
+
+const own = ['id', 'document_id', 'ordinal', 'start', 'end', 'tokens', 'text', 'metadata'];
+
+/** Names of the columns of a view. Those of metadata fields are last: only at the end Postgres adds some in place. */
+export function viewColumns({ spaces, columns }: Omit<Shown, 'key'>): readonly string[] {
+  const vectors = spaces.map((space) => columnName(space, spaces.length));
+  return [...own, ...vectors, ...columns.map(({ name }) => name)];
+}
+
 /**
- * What other tools may read: the chunks of a generation with their vectors, in the form that its indexes know. Where the
- * columns stay as they are it is replaced, and what was made of it stays; else it is made anew, with the grants it had.
+ * What other tools may read: the chunks of a generation with their vectors, in the form that its indexes know, and with the
+ * columns of metadata fields. Where no column goes or changes it is replaced, and what was made of it stays; else it is
+ * made anew, with the grants it had.
  */
-export function showSql(
-  names: TableNames,
-  pipeline: string,
-  view: string,
-  { key, spaces }: Pick<FoundLayout, 'key' | 'spaces'>,
-): SqlStatement {
+export function showSql(names: TableNames, pipeline: string, view: string, shown: Shown): SqlStatement {
   const at = `${names.schema}.${quoteName(view)}`;
-  const vectors = spaces.map(
-    (space) => `, ${exposed(space)} as ${quoteName(columnName(space, spaces.length))}`,
-  );
-  const body = `select id, document_id, ordinal, "start", "end", tokens, text, metadata${vectors.join('')}
-from ${names.chunks} where pipeline = ${quoteText(key)}`;
+  const from = [
+    ...own.map(quoteName),
+    ...shown.spaces.map(exposed),
+    ...shown.columns.map(({ name }) => quoteName(name)),
+  ];
+  const columns = viewColumns(shown).map((name, place) => `${from[place]} as ${quoteName(name)}`);
+  const body = `select ${columns.join(', ')}
+from ${names.chunks} where pipeline = ${quoteText(shown.key)}`;
   const quoted = (sql: string) => quoteText(sql);
   return {
     text: `do $millrace$
@@ -59,12 +72,24 @@ function columnName({ name }: FoundSpace, spaces: number): string {
   return spaces === 1 ? 'embedding' : `embedding_${name}`;
 }
 
-/** What has this name already: null for nothing, else whether it is the view of this pipeline. */
+/** What has this name already: no row for nothing, else whether it is the view of this pipeline, and its columns. */
 export function shownSql(names: TableNames, pipeline: string, view: string): SqlStatement {
   return {
-    text: `select c.relkind = 'v' and obj_description(c.oid, 'pg_class') = $2 as ours
+    text: `select c.relkind = 'v' and obj_description(c.oid, 'pg_class') = $2 as ours,
+                  array(select attname::text from pg_attribute
+                        where attrelid = c.oid and attnum > 0 and not attisdropped order by attnum) as columns
            from pg_class c where c.oid = to_regclass($1)`,
     values: [`${names.schema}.${quoteName(view)}`, mark(pipeline)],
+  };
+}
+
+/** In the order of those who read it: the view, then its tables. */
+export function lockViewSql(names: TableNames, view: string): SqlStatement {
+  const at = `${names.schema}.${quoteName(view)}`;
+  return {
+    text: `do $millrace$ begin
+  if to_regclass(${quoteText(at)}) is not null then execute ${quoteText(`lock table ${at} in access exclusive mode`)}; end if;
+end $millrace$`,
   };
 }
 

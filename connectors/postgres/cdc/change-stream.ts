@@ -10,7 +10,7 @@ export type Waiting = StreamEvent | { readonly kind: 'position'; readonly lsn: L
 const taken: Waiting = { kind: 'position', lsn: 0n };
 
 /** Beyond these the server has to wait: what waits here outlives the young generation, and costs memory and collection. */
-const maxEvents = 1_024;
+const maxEvents = 512;
 const maxBytes = 8 << 20;
 
 /**

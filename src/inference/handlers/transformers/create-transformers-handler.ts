@@ -5,6 +5,7 @@ import type { Json } from '../../../elements/metadata.js';
 import { fromWire } from '../../../errors/wire.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import type { WorkerPool } from '../../workers/pool.js';
+import { threadsOf } from '../onnx/cpu-place.js';
 import { graphFolder } from './model-files.js';
 import type { TransformersOptions } from './options.js';
 import type { TransformersResult, TransformersServiceOptions } from './service.js';
@@ -12,13 +13,13 @@ import type { TransformersResult, TransformersServiceOptions } from './service.j
 export interface TransformersParts {
   readonly folder: ModelFolder;
   readonly pool: WorkerPool;
-  readonly options: Pick<TransformersOptions, 'task' | 'dtype' | 'options'>;
+  readonly options: Pick<TransformersOptions, 'task' | 'dtype' | 'options' | 'threads'>;
 }
 
 /**
  * Opens a transformers.js pipeline in the workers. An item is what the task is called with: a text, or a list of
  * arguments (`[text, labels]` for zero-shot-classification).
- * @throws MillraceError `runtime_missing`, `model_unsupported`
+ * @throws MillraceError `runtime_missing`, `model_unsupported`, `resources_insufficient`
  */
 export async function createTransformersHandler(parts: TransformersParts): Promise<ModelHandler<Json, Json>> {
   const { folder, pool } = parts;
@@ -27,6 +28,7 @@ export async function createTransformersHandler(parts: TransformersParts): Promi
     task,
     dtype,
     options,
+    threads: threadsOf(parts.options.threads, pool.size),
     folder: folder.path,
     subfolder: graphFolder([...folder.files.keys()]),
   } satisfies TransformersServiceOptions);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onnxOptions } from '../onnx/options.js';
 
 /** Options of the `transformers` handler of an `infer` step. */
 export const transformersOptions = z.strictObject({
@@ -18,6 +19,7 @@ export const transformersOptions = z.strictObject({
     .record(z.string(), z.json())
     .default({})
     .describe('Options of each call, as the task takes them: { top_k: 3 }, { max_new_tokens: 60 } …'),
+  threads: onnxOptions.shape.threads,
 });
 
 export type TransformersOptions = z.infer<typeof transformersOptions>;

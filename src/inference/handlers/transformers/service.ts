@@ -11,6 +11,8 @@ export interface TransformersServiceOptions extends Pick<TransformersOptions, 't
   readonly folder: string;
   /** Where in it the ONNX files lie. */
   readonly subfolder: '' | 'onnx';
+  /** Threads of each ONNX session inside one run; the runtime's own choice would be all of the host's cores. */
+  readonly threads: number;
 }
 
 /** Answer of `run`, one an item. */
@@ -18,7 +20,7 @@ export type TransformersResult = { readonly value: Json } | { readonly error: Wi
 
 /** Service module of the `transformers` handler: one pipeline a worker, from local files alone. */
 export async function create(options: TransformersServiceOptions): Promise<Service> {
-  const { task, dtype, folder, subfolder } = options;
+  const { task, dtype, folder, subfolder, threads } = options;
   const { env, pipeline } = await importRuntime();
   env.allowRemoteModels = false;
   env.localModelPath = dirname(folder);
@@ -26,7 +28,13 @@ export async function create(options: TransformersServiceOptions): Promise<Servi
 
   async function open(): Promise<PipelineCall> {
     try {
-      const settings = { dtype, subfolder, device: 'cpu', local_files_only: true } as const;
+      const settings = {
+        dtype,
+        subfolder,
+        device: 'cpu',
+        local_files_only: true,
+        session_options: { intraOpNumThreads: threads, interOpNumThreads: 1 },
+      } as const;
       return (await pipeline(task as never, basename(folder), settings)) as unknown as PipelineCall;
     } catch (cause) {
       throw new MillraceError('model_unsupported', `transformers.js cannot open ${folder} for ${task}`, {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import type { Notice } from '../../../../src/contracts/context.js';
 import type { Json } from '../../../../src/elements/metadata.js';
 import { loadHandler } from '../../../../src/inference/load-handler.js';
 import { handlerSpec } from '../../../../src/inference/handler-spec.js';
+import { availableCores } from '../../../../src/inference/workers/cores.js';
 import { createWorkerPool, type WorkerPool } from '../../../../src/inference/workers/pool.js';
 import { tinyClassifierFiles } from '../../../support/tiny-classifier.js';
 import { writeFiles } from '../../../support/write-files.js';
@@ -142,4 +143,19 @@ test('a task that fails on an item fails that item alone; an unknown task is ref
   await expect(open({ transformers: { task: 'mind-reading' } })).rejects.toMatchObject({
     code: 'model_unsupported',
   });
+});
+
+test('a pipeline of transformers.js takes the threads that it is given, and no more than there are cores', async () => {
+  const threadsMore = async (threads?: number) => {
+    const before = await readdir('/proc/self/task');
+    const model = await open({ transformers: { task: 'text-classification', threads } });
+    const after = await readdir('/proc/self/task');
+    await model.close();
+    return after.length - before.length;
+  };
+  await threadsMore();
+  const one = await threadsMore(1);
+  const cores = availableCores();
+  expect(await threadsMore(cores)).toBe(one + cores - 1);
+  await expect(threadsMore(cores + 1)).rejects.toMatchObject({ code: 'resources_insufficient' });
 });
