@@ -43,7 +43,7 @@ export async function* withEmbedTexts(
   try {
     const sets = await embedTexts(join(folder, 'tokenizer.json'), {
       mixed: 4_096,
-      chunks: 256,
+      chunks: 512,
       warmUp: 1_024,
     });
     const texts = join(scratch, 'texts.json');

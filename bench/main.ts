@@ -2,6 +2,7 @@ import { chunkers } from './chunk.bench.js';
 import { embedBacklog } from './embed-backlog.bench.js';
 import { embed } from './embed.bench.js';
 import { keepsBar, type Benchmark } from './figure.js';
+import { keep } from './keep.bench.js';
 import { live } from './live.bench.js';
 import { memory } from './memory.bench.js';
 import { onnx } from './onnx.bench.js';
@@ -25,6 +26,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
   live,
   swap,
   sinks,
+  keep,
   search,
   sources,
 };

@@ -12,6 +12,10 @@ export interface ClientOptions {
    * sent twice: it fails instead.
    */
   readonly patient: boolean;
+  /** Its replies are read by others: it speaks version 2 of the protocol, and is not made again once it is lost. */
+  readonly handedOver?: boolean;
+  /** Ends the making of the connection. */
+  readonly signal?: AbortSignal;
   /** Code for a server that cannot be reached. Default: `source_unavailable`. */
   readonly unavailable?: ErrorCode;
 }
@@ -24,23 +28,29 @@ export interface ClientOptions {
 export async function connect(config: RedisConnectionConfig, options: ClientOptions): Promise<Redis> {
   const client = new Redis(config.url, {
     lazyConnect: true,
+    protocol: options.handedOver === true ? 2 : 3,
     connectionName: options.name,
     connectTimeout: config.timeoutMs,
     socketTimeout: config.timeoutMs,
     maxRetriesPerRequest: options.patient ? null : 0,
     autoResendUnfulfilledCommands: options.patient,
-    retryStrategy: (tries: number) => Math.min(tries * 100, 2_000),
+    retryStrategy: (tries: number) => (options.handedOver === true ? null : Math.min(tries * 100, 2_000)),
     ...(config.ca !== undefined && { tls: { ca: await readAuthority(config.ca) } }),
   } satisfies RedisOptions);
   // Without a listener an error event ends the process. What was lost later shows at the next command.
   let said: unknown;
   client.on('error', (error) => (said = error));
+  const abort = () => client.disconnect();
+  options.signal?.addEventListener('abort', abort, { once: true });
   try {
+    options.signal?.throwIfAborted();
     await client.connect();
     return client;
   } catch (cause) {
     client.disconnect();
     throw unavailable(options.unavailable ?? 'source_unavailable', config.url, said ?? cause);
+  } finally {
+    options.signal?.removeEventListener('abort', abort);
   }
 }
 

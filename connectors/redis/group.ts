@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import type { SourceState } from '../../src/contracts/source.js';
 import { replyCode } from './client.js';
+import type { Commands } from './commands.js';
 import type { RedisSourceConfig } from './config.js';
 import type { Entry } from './decode.js';
 import { compareIds, idBefore, zeroId, type EntryId } from './entry-id.js';
@@ -16,8 +16,6 @@ export interface GroupOptions {
   readonly state: SourceState;
   readonly notify: ConnectorContext['notify'];
 }
-
-type Reply = [error: Error | null, result: unknown];
 
 /** The consumer group of a stream: made where it is missing, watched for what is lost, and read. */
 export class Group {
@@ -34,7 +32,7 @@ export class Group {
   }
 
   /** Makes sure that stream and group are there, and finds out whether the stream has begun anew. */
-  async open(client: Redis): Promise<void> {
+  async open(client: Commands): Promise<void> {
     const { config, group, state, notify } = this.#options;
     const info = await this.#look(client);
     const lastId = info?.lastId ?? zeroId;
@@ -43,7 +41,7 @@ export class Group {
     if (info?.group !== undefined) return;
     const start = known === undefined ? startOf(config.from) : this.#memory.resume;
     try {
-      await client.xgroup('CREATE', config.stream, group, start, 'MKSTREAM');
+      await client.call('XGROUP', 'CREATE', config.stream, group, start, 'MKSTREAM');
     } catch (error) {
       // Another process was first.
       if (replyCode(error) !== 'BUSYGROUP') throw error;
@@ -61,39 +59,38 @@ export class Group {
    * Reads what is new without waiting; tells of entries that were trimmed before anybody read them.
    * @returns undefined when stream or group are gone: `open` makes them again
    */
-  async read(client: Redis): Promise<Entry[] | undefined> {
+  async read(client: Commands): Promise<Entry[] | undefined> {
     const { config, group, consumer } = this.#options;
-    const [stream, groups, read] = (await client
-      .multi()
-      .xinfo('STREAM', config.stream)
-      .xinfo('GROUPS', config.stream)
-      .xreadgroup('GROUP', group, consumer, 'COUNT', config.count, 'STREAMS', config.stream, '>')
-      .exec()) as [Reply, Reply, Reply];
-    if (isNoSuchKey(stream) || replyCode(read[0]) === 'NOGROUP') return undefined;
-    for (const [error] of [stream, groups, read]) if (error !== null) throw error;
-    const info = streamInfo(stream[1] as unknown[], groups[1] as unknown[], group);
+    const [stream, groups, read] = await client.multi([
+      ['XINFO', 'STREAM', config.stream],
+      ['XINFO', 'GROUPS', config.stream],
+      ['XREADGROUP', 'GROUP', group, consumer, 'COUNT', config.count, 'STREAMS', config.stream, '>'],
+    ]);
+    if (isNoSuchKey(stream) || replyCode(read) === 'NOGROUP') return undefined;
+    for (const reply of [stream, groups, read]) if (reply instanceof Error) throw reply;
+    const info = streamInfo(stream as unknown[], groups as unknown[], group);
     await this.#follow(info.lastId);
     await this.#tellOfLoss(info);
-    return entriesOf(read[1]);
+    return entriesOf(read);
   }
 
   /** Waits for what is new, at most `ms`. The connection can do nothing else meanwhile. */
-  async wait(client: Redis, ms: number): Promise<Entry[]> {
+  async wait(client: Commands, ms: number): Promise<Entry[]> {
     const { config, group, consumer } = this.#options;
     return entriesOf(
-      await client.xreadgroup(
-        ...(['GROUP', group, consumer, 'COUNT', config.count] as const),
+      await client.call(
+        ...(['XREADGROUP', 'GROUP', group, consumer, 'COUNT', config.count] as const),
         ...(['BLOCK', ms, 'STREAMS', config.stream, '>'] as const),
       ),
     );
   }
 
   /** Keeps in the store how far the group has come. */
-  async record(client: Redis): Promise<void> {
+  async record(client: Commands): Promise<void> {
     const { config, group, state } = this.#options;
     const info = await this.#look(client);
     if (info?.group === undefined) return;
-    const [, first] = (await client.xpending(config.stream, group)) as [number, EntryId | null];
+    const [, first] = (await client.call('XPENDING', config.stream, group)) as [number, EntryId | null];
     const resume = first === null ? info.group.delivered : idBefore(first);
     const drift = driftNow(info);
     const { memory } = await remember(state, (known = fresh) =>
@@ -105,16 +102,15 @@ export class Group {
     this.#memory = memory;
   }
 
-  async #look(client: Redis): Promise<StreamInfo | undefined> {
+  async #look(client: Commands): Promise<StreamInfo | undefined> {
     const { config, group } = this.#options;
-    const [stream, groups] = (await client
-      .multi()
-      .xinfo('STREAM', config.stream)
-      .xinfo('GROUPS', config.stream)
-      .exec()) as [Reply, Reply];
+    const [stream, groups] = await client.multi([
+      ['XINFO', 'STREAM', config.stream],
+      ['XINFO', 'GROUPS', config.stream],
+    ]);
     if (isNoSuchKey(stream)) return undefined;
-    for (const [error] of [stream, groups]) if (error !== null) throw error;
-    return streamInfo(stream[1] as unknown[], groups[1] as unknown[], group);
+    for (const reply of [stream, groups]) if (reply instanceof Error) throw reply;
+    return streamInfo(stream as unknown[], groups as unknown[], group);
   }
 
   /** A stream whose last id is below one seen is another one: from now on its versions are above all earlier ones. */
@@ -156,8 +152,8 @@ export class Group {
 }
 
 /** `XINFO STREAM` has this one cause for a plain `ERR`. */
-function isNoSuchKey([error]: Reply): boolean {
-  return replyCode(error) === 'ERR';
+function isNoSuchKey(reply: unknown): boolean {
+  return replyCode(reply) === 'ERR';
 }
 
 function startOf(from: string, lastId: EntryId = '$'): EntryId {

@@ -12,7 +12,7 @@ import type {
 } from '../../src/contracts/source.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
-import { connect } from './client.js';
+import { commandsOf, type Commands } from './commands.js';
 import type { RedisSourceConfig } from './config.js';
 import { openConfirmer, type Confirmer } from './confirm.js';
 import { describeStream } from './describe-stream.js';
@@ -23,6 +23,7 @@ import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
 import { measureLag } from './lag.js';
 import { Outage } from './outage.js';
+import { ReadingConnection } from './reading-connection.js';
 import { readHistory } from './read-history.js';
 import { mayPass, refused } from './refusal.js';
 import { claim, takeOver, type TakeoverOptions } from './takeover.js';
@@ -65,6 +66,7 @@ class Reading {
   readonly #names: { readonly group: string; readonly consumer: string };
   readonly #group: Group;
   readonly #outage: Outage;
+  #reader: ReadingConnection | undefined;
   #confirm: (ids: readonly EntryId[]) => Promise<void> = () => Promise.resolve();
 
   constructor(config: RedisSourceConfig, connector: ConnectorContext, context: SourceContext) {
@@ -100,24 +102,20 @@ class Reading {
     };
     const released = new AbortController();
     const background = this.#tend(confirmer.client, released.signal);
+    const close = () => this.#reader?.close();
+    signal.addEventListener('abort', close, { once: true });
     try {
-      const reader = await connect(this.#config, { name: `millrace ${consumer} reader`, patient: false });
-      const disconnect = () => reader.disconnect();
-      signal.addEventListener('abort', disconnect, { once: true });
-      try {
-        yield* this.#readAll(reader, confirmer);
-      } finally {
-        signal.removeEventListener('abort', disconnect);
-        reader.disconnect();
-      }
+      yield* this.#readAll(confirmer);
     } finally {
+      signal.removeEventListener('abort', close);
+      close();
       released.abort();
       confirmer.release();
       await background;
     }
   }
 
-  async *#readAll(reader: Redis, confirmer: Confirmer): AsyncGenerator<Delivery> {
+  async *#readAll(confirmer: Confirmer): AsyncGenerator<Delivery> {
     const { signal, watch } = this.#context;
     let opened = false;
     let caughtUp = false;
@@ -125,7 +123,9 @@ class Reading {
     let ahead: Promise<Round | undefined> | undefined;
     while (!signal.aborted) {
       let round: Round | undefined;
+      let reader: ReadingConnection;
       try {
+        reader = await this.#connected();
         if (!opened) await this.#group.open(reader);
         opened = true;
         if (ahead === undefined && this.#connector.clock.now() >= lookAt) {
@@ -170,8 +170,26 @@ class Reading {
     }
   }
 
+  /** The connection for reading, made again where it was lost. */
+  async #connected(): Promise<ReadingConnection> {
+    if (this.#reader?.isLost === false) return this.#reader;
+    const { signal } = this.#context;
+    try {
+      this.#reader = await ReadingConnection.open(
+        this.#config,
+        `millrace ${this.#names.consumer} reader`,
+        signal,
+      );
+    } catch (error) {
+      // What could be reached once is waited for.
+      throw this.#reader === undefined ? error : new Error('There is no connection.', { cause: error });
+    }
+    if (signal.aborted) this.#reader.close();
+    return this.#reader;
+  }
+
   /** What is new, held from now on. */
-  async #read(reader: Redis): Promise<Round | undefined> {
+  async #read(reader: Commands): Promise<Round | undefined> {
     const entries = await this.#group.read(reader);
     return entries && this.#hold(entries);
   }
@@ -183,7 +201,7 @@ class Reading {
   }
 
   /** Hands over what others left behind. */
-  async *#takeOver(reader: Redis): AsyncGenerator<Delivery> {
+  async *#takeOver(reader: Commands): AsyncGenerator<Delivery> {
     const { signal } = this.#context;
     const options: TakeoverOptions = {
       config: this.#config,
@@ -257,7 +275,7 @@ class Reading {
         recordAt = clock.now() + recordEveryMs;
         // A store that is away must not keep this from tending.
         recording ??= this.#group
-          .record(client)
+          .record(commandsOf(client))
           .catch(() => undefined)
           .finally(() => (recording = undefined));
         if (!this.#outage.goesOn)

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { ConnectorContext } from '../../src/contracts/context.js';
+import type { Commands } from './commands.js';
 import type { RedisSourceConfig } from './config.js';
 import type { Entry } from './decode.js';
 import type { EntryId } from './entry-id.js';
@@ -27,10 +27,10 @@ type Pending = [id: EntryId, consumer: string, idle: number, deliveries: number]
 const atOnce = 200;
 
 /** Takes over what nobody has confirmed for too long. Entries held by this process are left out. */
-export async function takeOver(client: Redis, options: TakeoverOptions): Promise<Taken> {
+export async function takeOver(client: Commands, options: TakeoverOptions): Promise<Taken> {
   const { config, group, held } = options;
-  const pending = (await client.xpending(
-    ...([config.stream, group, 'IDLE', config.claimIdleMs, '-', '+', atOnce] as const),
+  const pending = (await client.call(
+    ...(['XPENDING', config.stream, group, 'IDLE', config.claimIdleMs, '-', '+', atOnce] as const),
   )) as Pending[];
   const ours = held.ids();
   const idle = pending.filter(([id]) => !ours.has(id));
@@ -54,13 +54,14 @@ export async function takeOver(client: Redis, options: TakeoverOptions): Promise
 
 /** Makes entries this consumer's, unless another one was first. Each counts as delivered once more. */
 export async function claim(
-  client: Redis,
+  client: Commands,
   ids: readonly EntryId[],
   { config, group, consumer, notify }: TakeoverOptions,
 ): Promise<Entry[]> {
   if (ids.length === 0) return [];
-  const reply = (await client.xclaim(config.stream, group, consumer, config.claimIdleMs, ...ids)) as
-    [EntryId, string[]][] | null[];
+  const reply = (await client.call(
+    ...(['XCLAIM', config.stream, group, consumer, config.claimIdleMs, ...ids] as const),
+  )) as [EntryId, string[]][] | null[];
   const entries = reply.flatMap((one) => (one === null ? [] : [{ id: one[0], fields: one[1] }]));
   const missing = ids.filter((id) => entries.every((entry) => entry.id !== id));
   const gone = await countGone(client, config.stream, missing);
@@ -74,7 +75,9 @@ export async function claim(
 }
 
 /** Of entries that could not be taken over: how many no longer exist. The others were taken by somebody else. */
-async function countGone(client: Redis, stream: string, ids: readonly EntryId[]): Promise<number> {
-  const found = await Promise.all(ids.map((id) => client.xrange(stream, id, id)));
+async function countGone(client: Commands, stream: string, ids: readonly EntryId[]): Promise<number> {
+  const found = await Promise.all(
+    ids.map((id) => client.call('XRANGE', stream, id, id) as Promise<unknown[]>),
+  );
   return found.filter((entries) => entries.length === 0).length;
 }

@@ -3,20 +3,27 @@ import { ApiError } from './api-error.js';
 
 /**
  * The whole body. What is over `maxBytes` is read and dropped: a client that is cut off while it sends never sees why.
- * @throws ApiError 413
+ * @throws ApiError 413; Error when the client leaves before it has sent everything
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
-  // Node drops what is never read.
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes <= maxBytes) parts.push(part);
-    else parts.length = 0;
-  }
-  if (bytes > maxBytes) throw tooLarge(maxBytes);
-  return Buffer.concat(parts).toString('utf8');
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+  // Its async iterator costs more than all else that is done with a short body.
+  return new Promise((resolve, reject) => {
+    // Node drops what is never read.
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return reject(tooLarge(maxBytes));
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes <= maxBytes) parts.push(part);
+      else parts.length = 0;
+    });
+    request.once('end', () => {
+      if (bytes > maxBytes) reject(tooLarge(maxBytes));
+      else resolve(Buffer.concat(parts).toString('utf8'));
+    });
+    request.on('error', reject);
+    request.once('close', () => reject(new Error('The client left before its request was whole.')));
+  });
 }
 
 function tooLarge(maxBytes: number): ApiError {

@@ -11,7 +11,7 @@ let streams = 0;
 let stream: string;
 const group = 'millrace-test';
 /** On a busy machine an answer may take some hundred milliseconds without any fault. */
-const timeoutMs = 800;
+const timeoutMs = 600;
 
 beforeAll(async () => {
   redis = await startRedis();

@@ -4,13 +4,12 @@ import { anchors } from './corpus.js';
 /** The scores of an answer, by document. */
 export type Scores = ReadonlyMap<string, number>;
 
-/** Scores of the documents that never change, as far as an answer names them. */
+/** Of the documents that never change the score of the best chunk, as far as an answer, the best first, names them. */
 export function anchorScores(hits: readonly Pick<Hit, 'documentId' | 'score'>[]): Scores {
-  return new Map(
-    hits
-      .filter(({ documentId }) => anchors.has(documentId))
-      .map(({ documentId, score }) => [documentId, score]),
-  );
+  const scores = new Map<string, number>();
+  for (const { documentId, score } of hits)
+    if (anchors.has(documentId) && !scores.has(documentId)) scores.set(documentId, score);
+  return scores;
 }
 
 const tolerance = 1e-5;

@@ -12,7 +12,7 @@ const stores: { readonly [name: string]: () => Promise<GenerationStore> } = {
   qdrant: startQdrantGenerations,
 };
 
-/** `npm run torture -- generations --store postgres|qdrant [--chunks 100000 --seed 1 --changes 100 --from-source]`. @returns an exit code */
+/** `npm run torture -- generations --store postgres|qdrant [--chunks 100000 --seed 1 --changes 100 --change chunks --from-source]`. @returns an exit code */
 export async function generationsCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -21,26 +21,32 @@ export async function generationsCommand(args: string[]): Promise<number> {
       chunks: { type: 'string', default: '100000' },
       seed: { type: 'string' },
       changes: { type: 'string', default: '100' },
+      change: { type: 'string', default: 'model' },
       'from-source': { type: 'boolean', default: false },
     },
   });
   const startStore = stores[values.store ?? ''];
   const fromSource = values['from-source'];
+  const change = values.change === 'model' || values.change === 'chunks' ? values.change : undefined;
   const [chunks, changesASecond] = [Number(values.chunks), Number(values.changes)];
   const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
-  if (startStore === undefined || ![chunks, changesASecond, seed].every((number) => number >= 0)) {
+  if (
+    startStore === undefined ||
+    change === undefined ||
+    ![chunks, changesASecond, seed].every((number) => number >= 0)
+  ) {
     console.error(
-      `npm run torture -- generations --store ${Object.keys(stores).join('|')} [--chunks 100000] [--seed 1] [--changes 100] [--from-source]`,
+      `npm run torture -- generations --store ${Object.keys(stores).join('|')} [--chunks 100000] [--seed 1] [--changes 100] [--change model|chunks] [--from-source]`,
     );
     return 2;
   }
   const folder = await mkdtemp(join(tmpdir(), 'millrace-torture-'));
   try {
-    const again = `--store ${values.store} --chunks ${chunks} --changes ${changesASecond} --seed ${seed}${fromSource ? ' --from-source' : ''}`;
+    const again = `--store ${values.store} --chunks ${chunks} --changes ${changesASecond} --change ${change} --seed ${seed}${fromSource ? ' --from-source' : ''}`;
     console.log(again);
     const began = Date.now();
     const { faults, ...verdict } = await tortureGenerations({
-      ...{ startStore, folder, chunks, changesASecond, seed, fromSource },
+      ...{ startStore, folder, chunks, changesASecond, seed, change, fromSource },
       say: (line) => console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`),
     });
     console.log(JSON.stringify(verdict));

@@ -22,7 +22,12 @@ export interface GenerationTorture {
   /** Documents a second that are taken over at most; default: no limit. */
   readonly rate?: number;
   readonly seed: number;
-  /** The new chain cuts smaller chunks too, so that the texts are read from the stream. Default false. */
+  /** What is new: the model, whose vectors are made of the stored chunks, or the size of the chunks. Default `model`. */
+  readonly change?: 'model' | 'chunks';
+  /**
+   * Texts are read from the stream once more, and a new model has smaller chunks too. Default false: for chunks the store
+   * keeps what the source gave.
+   */
   readonly fromSource?: boolean;
   say(line: string): void;
 }
@@ -51,13 +56,15 @@ const neighbours = 60;
 const rounds = 2;
 const sampledDocuments = 200;
 const [maxTokens, smaller] = [48, 24];
+/** Where nothing else is new: this cuts the documents that never change too, so that their scores tell. */
+const smallest = 12;
 
 /**
- * A store that two processes keep equal to a stream gets another model, and perhaps another chunk size, under live updates and deletions, while questions
- * are asked; the process that fills, those that write and the one that switches are killed on the way.
+ * A store that two processes keep equal to a stream gets another model or another chunk size, under live updates and deletions,
+ * while questions are asked; the process that fills, those that write and the one that switches are killed on the way.
  */
 export async function tortureGenerations(options: GenerationTorture): Promise<GenerationVerdict> {
-  const { folder, seed, fromSource = false, say } = options;
+  const { folder, seed, change = 'model', fromSource = false, say } = options;
   const random = seededRandom(seed);
   const [store, redis] = await Promise.all([options.startStore(), startRedis({ appendfsync: 'no' })]);
   const running = new Set<MillraceProcess>();
@@ -78,12 +85,15 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
       name,
       source: { redis: { url: redis.url, stream, claimIdleMs: 2_000, maxDeliveries: 1_000 } },
       chain: [{ chunk: { recursive: { maxTokens: most, overlap: 0 } } }, { embed: { static: model } }],
-      sink: store.sink,
+      sink: change === 'chunks' && !fromSource ? keepingTexts(store.sink) : store.sink,
       failed: { files: { path: 'failed' } },
       workers: 1,
     }) as PipelineInput;
-  const changedInput = (name: string) =>
-    input(name, { model: 'bundled', prompts: { document: 'passage: ' } }, fromSource ? smaller : maxTokens);
+  const changedInput = (name: string) => {
+    if (change === 'chunks') return input(name, { model: 'bundled' }, smallest);
+    const model = { model: 'bundled', prompts: { document: 'passage: ' } };
+    return input(name, model, fromSource ? smaller : maxTokens);
+  };
   const reading = fromSource ? ['--from-source'] : [];
   const corpus = new Corpus(random);
   const faults: string[] = [];
@@ -246,6 +256,13 @@ async function openReader(config: string): Promise<Reader> {
     },
     close: () => retriever.close(),
   };
+}
+
+/** @param sink its name and options */
+function keepingTexts(sink: object): object {
+  return Object.fromEntries(
+    Object.entries(sink).map(([name, options]) => [name, { ...(options as object), keepText: true }]),
+  );
 }
 
 async function add(client: Redis, entries: readonly (readonly string[])[]): Promise<void> {

@@ -13,7 +13,7 @@ import { identityDigest } from '../../identity.js';
 import { divide } from './divide.js';
 import { firstCall } from './first-call.js';
 import type { OpenAiOptions } from './options.js';
-import { addressOf } from './post-json.js';
+import { addressOf, shownAddress } from './post-json.js';
 import { readEmbeddings } from './read-embeddings.js';
 import { createRemoteLane } from './remote-lane.js';
 
@@ -49,20 +49,19 @@ interface Encoded {
 export async function createOpenAiModel(parts: OpenAiModelParts): Promise<EmbeddingModel> {
   const { options, tokenizer, clock, chance, signal: opening = new AbortController().signal } = parts;
   const { url, model, dimensions, encoding, inputType, prompts, maxBatch, headers, timeoutMs } = options;
-  const path = 'embeddings';
-  const address = addressOf(url, path);
+  const address = addressOf(url, 'embeddings');
   const maxTokens = tokensOfText(options);
 
   const callOf = (texts: readonly Encoded[], role: TextRole) => ({
-    path,
     body: bodyOf(texts, role),
     tokens: texts.reduce((sum, { tokens }) => sum + tokens, 0),
-    read: (reply: unknown) => readEmbeddings(reply, texts.length, address),
+    read: (reply: unknown) => readEmbeddings(reply, texts.length, shownAddress(address)),
   });
   const word = encode({ text: 'word' }, '');
   const lane = createRemoteLane({
     ...options,
-    endpoint: { url, apiKey: options.apiKey, headers, timeoutMs, clock },
+    address,
+    endpoint: { apiKey: options.apiKey, headers, timeoutMs, clock },
     probe: callOf([word], 'document'),
   });
   /** Bytes of a call without its texts. */
@@ -83,7 +82,7 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
   async function embedPart(
     texts: readonly Encoded[],
     role: TextRole,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<Float32Array[]> {
     try {
       return await lane.call(callOf(texts, role), signal);
@@ -131,7 +130,7 @@ export async function createOpenAiModel(parts: OpenAiModelParts): Promise<Embedd
         texts: maxBatch.texts,
         maxWaitMs: options.maxWaitMs,
       },
-      async embed(texts, role, signal = new AbortController().signal) {
+      async embed(texts, role, signal) {
         const encoded = texts.map((text) => encode(text, prompts[role]));
         const limits = { maxBytes: maxBytes - frame, maxCount: maxBatch.texts };
         const calls = divide(encoded, ({ bytes }) => bytes, limits);

@@ -1,14 +1,14 @@
 import type { Clock } from '../../../contracts/context.js';
 import { MillraceError } from '../../../errors/millrace-error.js';
-import { exchange, type Connections } from './exchange.js';
+import type { Connections } from './exchange.js';
 import { readText } from './read-text.js';
 import { refusal } from './refusal.js';
 import { retryAfterMs } from './retry-after.js';
 
 /** Where calls go, and what every one carries. */
 export interface Endpoint {
-  /** Address of the API; a query (`?api-version=…`) goes with every call, and into no message. */
-  readonly url: string;
+  /** For messages: without its query. */
+  readonly address: string;
   readonly apiKey?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -28,41 +28,31 @@ const mostReplyBytes = 256 * 1024 * 1024;
  * @throws MillraceError `remote_unavailable` (no answer, a broken one, or a passing error), `remote_refused`,
  * `rate_limited`, `item_too_large`, `inference_failed` (another 4xx); the signal's reason
  */
-export async function postJson(
-  endpoint: Endpoint,
-  path: string,
-  body: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const { url, apiKey, headers, timeoutMs, clock } = endpoint;
-  const address = addressOf(url, path);
-  const cut = new AbortController();
-  const abort = () => cut.abort();
+export async function postJson(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
+  const { address, apiKey, headers, timeoutMs, connections, clock } = endpoint;
+  signal.throwIfAborted();
+  const exchange = connections.post(
+    {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...headers,
+    },
+    body,
+  );
   const timer = new AbortController();
   let late = false;
   let whole = false;
-  signal.throwIfAborted();
-  signal.addEventListener('abort', abort, { once: true });
+  signal.addEventListener('abort', exchange.cut, { once: true });
   clock.sleep(timeoutMs, timer.signal).then(
     () => {
       late = true;
-      cut.abort();
+      exchange.cut();
     },
     () => undefined,
   );
   try {
-    const response = await exchange({
-      address: address + new URL(url).search,
-      headers: {
-        'content-type': 'application/json',
-        'accept-encoding': 'identity',
-        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        ...headers,
-      },
-      body,
-      agent: endpoint.connections.agent,
-      signal: cut.signal,
-    });
+    const response = await exchange.answer;
     const status = response.statusCode!;
     if (status < 200 || status > 299)
       throw refusal({
@@ -89,17 +79,26 @@ export async function postJson(
       },
     );
   } finally {
-    signal.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', exchange.cut);
     timer.abort(ended);
-    // An abort makes an error with its stack: nothing for every call that went well.
-    if (!whole) cut.abort();
+    if (!whole) exchange.cut();
   }
 }
 
-/** Where a call goes, for messages. */
-export function addressOf(url: string, path: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/+$/, '')}/${path}`;
+/**
+ * Where calls go.
+ * @param url address of the API; its query (`?api-version=…`) goes with every call
+ * @param path below it
+ */
+export function addressOf(url: string, path: string): URL {
+  const address = new URL(url);
+  address.pathname = `${address.pathname.replace(/\/+$/, '')}/${path}`;
+  return address;
+}
+
+/** An address as messages have it: a query may hold secrets. */
+export function shownAddress({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
 }
 
 function parse(text: string, address: string): unknown {

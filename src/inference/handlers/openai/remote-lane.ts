@@ -5,11 +5,9 @@ import { Gate } from '../../../flow/gate.js';
 import { underEither } from '../../../flow/under-either.js';
 import { RateLimiter } from '../../../flow/rate-limiter.js';
 import { openConnections } from './exchange.js';
-import { postJson, type Endpoint } from './post-json.js';
+import { postJson, shownAddress, type Endpoint } from './post-json.js';
 
 export interface RemoteCall<Result> {
-  /** Below the endpoint's address. */
-  readonly path: string;
   /** JSON. */
   readonly body: string;
   /** Estimate; the answer's own count takes its place. */
@@ -19,7 +17,8 @@ export interface RemoteCall<Result> {
 }
 
 export interface RemoteLaneOptions {
-  readonly endpoint: Omit<Endpoint, 'connections'>;
+  readonly endpoint: Omit<Endpoint, 'connections' | 'address'>;
+  readonly address: URL;
   readonly rpm?: number | undefined;
   readonly tpm?: number | undefined;
   readonly concurrency: number;
@@ -30,11 +29,11 @@ export interface RemoteLaneOptions {
 /** All calls to one model of a remote service: bounded in number, requests and tokens a minute, and in patience. */
 export interface RemoteLane {
   /**
-   * Makes the call once.
+   * Makes the call once; without a signal it is under way until it is answered or the lane closes.
    * @throws MillraceError as `postJson`; `remote_unavailable` only when the service answers no other call either, else
    * `remote_failed`; the signal's reason
    */
-  call<Result>(call: RemoteCall<Result>, signal: AbortSignal): Promise<Result>;
+  call<Result>(call: RemoteCall<Result>, signal?: AbortSignal): Promise<Result>;
   /**
    * Makes the probe, to see whether calls can pass at all. An answer that lies with the probe itself is as good as any.
    * @throws MillraceError `remote_unavailable`, `remote_refused`, `rate_limited`; the signal's reason
@@ -47,10 +46,10 @@ export interface RemoteLane {
 const mostProbeMs = 10_000;
 
 export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
-  const { rpm, tpm, concurrency, probe } = options;
+  const { rpm, tpm, concurrency, probe, address } = options;
   // One more for the probe.
-  const connections = openConnections(options.endpoint.url, concurrency + 1);
-  const endpoint: Endpoint = { ...options.endpoint, connections };
+  const connections = openConnections(address, concurrency + 1);
+  const endpoint: Endpoint = { ...options.endpoint, address: shownAddress(address), connections };
   const { clock } = endpoint;
   const closing = new AbortController();
   // Every call under way listens; Node takes more than ten for a leak.
@@ -63,7 +62,7 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
 
   async function once<Result>(call: RemoteCall<Result>, to: Endpoint, signal: AbortSignal): Promise<Result> {
     const admission = await limiter.take(call.tokens, signal);
-    const reply = await postJson(to, call.path, call.body, signal);
+    const reply = await postJson(to, call.body, signal);
     const used = (reply as { usage?: { total_tokens?: unknown } } | null)?.usage?.total_tokens;
     if (typeof used === 'number' && used >= 0) admission.correct(used);
     return call.read(reply);
@@ -102,7 +101,11 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
 
   return {
     call: (what, signal) =>
-      gate.run(1, () => underEither(signal, closing.signal, (either) => call(what, either))),
+      gate.run(1, () =>
+        signal === undefined
+          ? call(what, closing.signal)
+          : underEither(signal, closing.signal, (either) => call(what, either)),
+      ),
     async reach(signal) {
       try {
         await once(probe, endpoint, signal);

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../../elements/canonical-json.js';
 import type { Json } from '../../../../elements/metadata.js';
 import { MillraceError } from '../../../../errors/millrace-error.js';
 import { firstCall, type Patience } from '../first-call.js';
-import { addressOf } from '../post-json.js';
+import { addressOf, shownAddress } from '../post-json.js';
 import { createRemoteLane, type RemoteCall } from '../remote-lane.js';
 import { answerSchema } from './answer-schema.js';
 import { fillPrompt } from './fill-prompt.js';
@@ -30,7 +30,7 @@ export async function createChatHandler({
   ...patience
 }: ChatParts): Promise<ModelHandler<Json, Json>> {
   const { url, model, system, prompt, schema, temperature, maxTokens, headers, timeoutMs } = options;
-  const path = 'chat/completions';
+  const address = addressOf(url, 'chat/completions');
   const format =
     schema === undefined
       ? {}
@@ -43,16 +43,16 @@ export async function createChatHandler({
     ];
     const settings = { temperature, max_completion_tokens: maxTokens };
     return {
-      path,
       body: JSON.stringify({ model, messages, ...settings, ...format }),
       tokens: Math.ceil(((system?.length ?? 0) + question.length) / charactersPerToken) + maxTokens,
-      read: (reply) => readAnswer(reply, addressOf(url, path)),
+      read: (reply) => readAnswer(reply, shownAddress(address)),
     };
   }
 
   const lane = createRemoteLane({
     ...options,
-    endpoint: { url, apiKey: options.apiKey, headers, timeoutMs, clock: patience.clock },
+    address,
+    endpoint: { apiKey: options.apiKey, headers, timeoutMs, clock: patience.clock },
     probe: callOf('Say "yes".'),
   });
   try {
