@@ -24,6 +24,8 @@ function clean(value: Json, above: Place | undefined, key?: string | number): Js
   if (typeof value === 'string') return storable(value);
   if (typeof value === 'object' && value !== null) return cleanObject(value, { value, above, key });
   if (noJson.has(type)) throw refused(pathOf(above, key), `a ${type}`);
+  // JSON.stringify makes null of it in silence.
+  if (type === 'number' && !Number.isFinite(value)) throw refused(pathOf(above, key), String(value));
   return value;
 }
 

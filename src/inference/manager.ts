@@ -1,6 +1,7 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import { untilAborted } from '../errors/until-aborted.js';
 import type { Loadable } from './loadable.js';
+import { noRoom } from './no-room.js';
 
 /** One use of a loaded model. Either call ends it, once. */
 export interface ModelLease<Model> {
@@ -64,6 +65,8 @@ interface Closable {
 interface Entry {
   readonly loadable: Loadable<unknown>;
   readonly model: Promise<Closable>;
+  /** Whether the load has ended, well or not. */
+  settled: boolean;
   /** Ends the load when nobody waits for it any more. */
   readonly giveUp: AbortController;
   uses: number;
@@ -101,13 +104,19 @@ export function createModelManager({
       if (closed !== undefined) throw new MillraceError('aborted', 'The model manager is closed.');
       const there = entries.get(loadable.key);
       if (there?.closing !== undefined) await untilAborted(there.closing, signal);
+      // Its error would be that of whoever gave it up.
+      else if (there?.giveUp.signal.aborted === true && !there.settled)
+        await untilAborted(
+          there.model.catch(() => undefined),
+          signal,
+        );
       else if (there !== undefined) return use<Model>(there, pin, signal);
       else if (fitsBeside(loadable, [...entries.values()])) return use<Model>(start(loadable), pin, signal);
       else if (hasRoomFor(loadable)) {
         const idle = [...entries.values()].find(isIdle);
         await (idle === undefined ? untilAborted(changed, signal) : unload(idle));
       } else if (wait && fitsBeside(loadable, [])) await untilAborted(changed, signal);
-      else throw noRoom(loadable, [...entries.values()], { maxBytes, maxModels });
+      else throw noRoom(loadable, loaded(), { maxBytes, maxModels });
     }
   }
 
@@ -117,12 +126,22 @@ export function createModelManager({
     return staying.some(({ loadable: { key } }) => key === loadable.key) || fitsBeside(loadable, staying);
   }
 
+  function loaded(): LoadedModel[] {
+    return [...entries.values()].map(({ loadable: { name, bytes }, uses, pinned }) => ({
+      name,
+      bytes,
+      uses,
+      pinned,
+    }));
+  }
+
   function start(loadable: Loadable<Closable>): Entry {
     const giveUp = new AbortController();
     const entry: Entry = {
       loadable,
       giveUp,
-      model: loadable.load(giveUp.signal),
+      model: loadable.load(giveUp.signal).finally(() => (entry.settled = true)),
+      settled: false,
       uses: 0,
       pinned: false,
       retired: false,
@@ -199,12 +218,7 @@ export function createModelManager({
     hasRoomFor,
     uses: ({ key }) => entries.get(key)?.uses ?? 0,
     get loaded() {
-      return [...entries.values()].map(({ loadable: { name, bytes }, uses, pinned }) => ({
-        name,
-        bytes,
-        uses,
-        pinned,
-      }));
+      return loaded();
     },
     close() {
       closed ??= (async () => {
@@ -225,28 +239,4 @@ export function createModelManager({
       return closed;
     },
   };
-}
-
-function noRoom(
-  { name, bytes }: Loadable<unknown>,
-  others: readonly Entry[],
-  { maxBytes, maxModels }: { readonly maxBytes: number; readonly maxModels: number },
-): MillraceError {
-  const limits = [
-    ...(maxModels === Infinity ? [] : [`${maxModels} models`]),
-    ...(maxBytes === Infinity ? [] : [`${megabytes(maxBytes)} MB`]),
-  ];
-  const loaded = others.map(({ loadable, uses, pinned }) => {
-    const held = pinned ? 'pinned' : `${uses} uses`;
-    return `${loadable.name} (${megabytes(loadable.bytes)} MB, ${held})`;
-  });
-  return new MillraceError(
-    'resources_insufficient',
-    `There is no room for model ${name} (${megabytes(bytes)} MB): at most ${limits.join(' with ')} may be loaded, and now loaded: ${loaded.join(', ') || 'none'}`,
-    { hint: 'Raise models.maxBytes or models.maxLoaded, or let fewer models be used at once.' },
-  );
-}
-
-function megabytes(bytes: number): number {
-  return Math.round(bytes / 1e6);
 }

@@ -137,6 +137,8 @@ describe('metadata made by functions of others', () => {
     ['a Map', { m: new Map([[1, 2]]) }, 'm is a Map, which JSON cannot hold.'],
     ['a bigint far inside', { a: [{ b: 1n }] }, 'a[0].b is a bigint, which JSON cannot hold.'],
     ['a function', { f: () => 1 }, 'f is a function, which JSON cannot hold.'],
+    ['no number', { price: { net: NaN } }, 'price.net is NaN, which JSON cannot hold.'],
+    ['an infinite number', { all: [-Infinity] }, 'all[0] is -Infinity, which JSON cannot hold.'],
     ['a loop', { loop }, 'loop.inner[0] is an object that holds itself, which JSON cannot hold.'],
   ])('%s is refused with its place', (_, metadata, message) => {
     expect(() => stored(metadata)).toThrow(expect.objectContaining({ code: 'transform_failed', message }));

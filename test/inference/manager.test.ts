@@ -157,6 +157,47 @@ describe('the model manager', () => {
     await manager.close();
   });
 
+  test('whoever asks while a load that was given up still ends has a load of its own', async () => {
+    const manager = createModelManager();
+    let finish = () => {};
+    const ends = [new Promise<void>((resolve) => (finish = resolve)), undefined];
+    const thing = new Thing('a', 10, async () => ends.shift());
+    const impatient = new AbortController();
+    const left = manager.acquire(thing.loadable, { signal: impatient.signal });
+    await sleep(1);
+    impatient.abort(new Error('nobody waits'));
+    await expect(left).rejects.toThrow('nobody waits');
+    const next = manager.acquire(thing.loadable);
+    const alsoLeft = new AbortController();
+    const third = manager.acquire(thing.loadable, { signal: alsoLeft.signal });
+    alsoLeft.abort(new Error('left too'));
+    await expect(third).rejects.toThrow('left too');
+    finish();
+    expect((await next).model.name).toBe('a');
+    expect([thing.loads, thing.open]).toEqual([2, 1]);
+    await manager.close();
+  });
+
+  test('a load that pays no heed to being given up is not made twice', async () => {
+    const manager = createModelManager();
+    let finish = () => {};
+    const ready = new Promise<void>((resolve) => (finish = resolve));
+    const thing = new Thing('a');
+    const deaf = {
+      ...thing.loadable,
+      load: async () => (await ready, thing.loadable.load(new AbortController().signal)),
+    };
+    const impatient = new AbortController();
+    const left = manager.acquire(deaf, { signal: impatient.signal });
+    impatient.abort(new Error('nobody waits'));
+    await expect(left).rejects.toThrow('nobody waits');
+    const next = manager.acquire(deaf);
+    finish();
+    expect((await next).model.name).toBe('a');
+    expect(thing.loads).toBe(1);
+    await manager.close();
+  });
+
   test('a retired model is closed when its last use ends, unless somebody wants it again before', async () => {
     const manager = createModelManager();
     const thing = new Thing('a');
