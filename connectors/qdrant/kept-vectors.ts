@@ -2,7 +2,7 @@ import type { StoreWrite } from '../../src/contracts/sink.js';
 import type { KeptVectors } from './chunk-points.js';
 import { vectorName, type CollectionNames } from './names.js';
 import type { NamedVectors, QdrantPort } from './port.js';
-import type { Plan } from './write.js';
+import type { Plan } from './plan.js';
 
 type StorePlan = Plan & { readonly write: StoreWrite };
 

@@ -3,7 +3,7 @@ import { chunkPoints, type KeptVectors, type SizedPoint } from './chunk-points.j
 import { pack } from './pack.js';
 import type { QdrantPort } from './port.js';
 import { textPointOf } from './text-point.js';
-import type { Plan } from './write.js';
+import { bringsText, type Plan } from './plan.js';
 
 /** What one request may hold. */
 export interface RequestBounds {
@@ -36,8 +36,8 @@ export function chunkPieces(plans: readonly Plan[], kept: KeptVectors): Piece[] 
 export function textPieces(plans: readonly Plan[]): Piece[] {
   return plans.flatMap((plan): Piece[] => {
     const { write, id, writeId, seq, text } = plan;
-    if (!('given' in write) || write.given === undefined || text?.write !== writeId) return [];
-    const sized = textPointOf(write.given, { doc: id, writeId, seq, since: text.since });
+    if (!('given' in write) || write.given === undefined || !bringsText(plan)) return [];
+    const sized = textPointOf(write.given, { doc: id, writeId, seq, since: text!.since });
     return [{ ...sized, plan, name: 'its kept text', hint: `Do without \`keepText\`, or ${raise}` }];
   });
 }

@@ -3,15 +3,15 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
 import type { DocumentWrite, WriteResult } from '../../src/contracts/sink.js';
 import type { SpaceLayout } from '../../src/contracts/store.js';
-import { clearsFailure, entryAfter, judge } from './judge.js';
+import { clearsFailure } from './judge.js';
 import { keptVectors } from './kept-vectors.js';
-import { ledgerPayload, textPoint, type LedgerRecord, type TextRef } from './ledger.js';
-import { documentKey, newWriteId, type CollectionNames } from './names.js';
+import { ledgerPayload } from './ledger.js';
+import { documentKey, type CollectionNames } from './names.js';
+import { bringsText, changedText, planWrite, recordAfter, touchOf, type Plan } from './plan.js';
 import type { QdrantPort } from './port.js';
 import { readLedger } from './read-ledger.js';
 import { compareAndSet } from './revision.js';
 import { discard, settle, type Tell } from './settle.js';
-import { textAfter } from './text-after.js';
 import { chunkPieces, textPieces, upload, type RequestBounds } from './upload.js';
 import { writeFault } from './write-fault.js';
 
@@ -31,21 +31,6 @@ export interface Looked {
   readonly followed: boolean;
   /** The epoch since which texts are kept; undefined where they are not. */
   readonly keptSince: number | undefined;
-}
-
-/** A write that the fence let through, and the record that it stands on. */
-export interface Plan {
-  /** Its place in the call. */
-  readonly at: number;
-  readonly write: DocumentWrite;
-  readonly base: LedgerRecord | undefined;
-  /** The document's point in the ledger. */
-  readonly id: string;
-  readonly writeId: string;
-  /** One above that of the last committed write: whoever read the same record has the same, and one of them wins. */
-  readonly seq: number;
-  /** Where what its source gave is kept from then on. */
-  readonly text: TextRef | undefined;
 }
 
 /** Each time a write has to begin anew another one of that document was committed, so somebody always gets on. */
@@ -94,19 +79,9 @@ async function attemptWrites(
   const judged = open.flatMap(([at, write]): Plan[] => {
     const id = ids.get(write.documentId)!;
     const base = known.get(id);
-    const writeId = newWriteId();
-    const text = textAfter(write, writeId, base?.text, keptSince);
-    const plan = { at, write, base, id, writeId, seq: (base?.seq ?? 0) + 1, text };
-    const verdict = judge(write, base?.entry);
-    if (verdict === 'go') return [plan];
-    if (verdict === 'same' && text?.write === writeId && textPoint(base!, keptSince) === undefined)
-      return [{ ...plan, write: touchOf(write) }];
-    results.set(
-      at,
-      verdict === 'owner'
-        ? ownedByAnother(write, base!.entry.source)
-        : { kind: verdict === 'same' ? 'stale' : verdict },
-    );
+    const plan = planWrite({ at, write, base, id }, keptSince);
+    if (typeof plan === 'object') return [plan];
+    results.set(at, plan === 'owner' ? ownedByAnother(write, base!.entry.source) : { kind: plan });
     return [];
   });
   const kept = await keptVectors(port, names, judged, signal);
@@ -160,52 +135,16 @@ async function attemptWrites(
   await discard(port, names.chunks, left.filter(hasChunks), signal);
   await discard(port, names.texts, left.filter(bringsText), signal);
   // So with texts: what was not to be kept when the write began is brought after it.
-  if (now.keptSince !== keptSince)
-    await writeDocuments(
-      writer,
-      spaces,
-      won.flatMap(({ write }) => lateText(write)),
-      signal,
-    );
+  if (now.keptSince !== keptSince) {
+    const touches = won.flatMap(({ write }) => touchOf(write) ?? []);
+    await writeDocuments(writer, spaces, touches, signal);
+  }
   for (const { at, write, base } of won)
     results.set(at, { kind: 'done', clearedFailure: clearsFailure(write, base?.entry) });
 }
 
-/** @param followed a change of any kind is settled only once it is told */
-function recordAfter(plan: Plan, followed: boolean) {
-  const { write, base, writeId, seq, text } = plan;
-  const entry = entryAfter(write, base?.entry);
-  if (replacesChunks(write)) return { entry, writeId, seq, text, settled: false };
-  const settled = !followed && changedText(plan) === undefined;
-  return { entry, writeId: base?.writeId, seq, text, settled };
-}
-
-/** What is kept of the document, where that is another text, or none any more. */
-function changedText({ base, text }: Plan): TextRef | undefined {
-  return text === base?.text ? undefined : text;
-}
-
-/** The document is what it was, but for what is kept of it. */
-function touchOf(write: DocumentWrite): DocumentWrite {
-  if (write.kind !== 'store') return write;
-  const { chunks: _, spaces: __, ...rest } = write;
-  return { ...rest, kind: 'touch' };
-}
-
-function lateText(write: DocumentWrite): DocumentWrite[] {
-  return 'given' in write && write.given !== undefined ? [touchOf(write)] : [];
-}
-
-function replacesChunks({ kind }: DocumentWrite): boolean {
-  return kind === 'store' || kind === 'delete';
-}
-
 function hasChunks({ write }: Plan): boolean {
   return write.kind === 'store' && write.chunks.length > 0;
-}
-
-function bringsText({ writeId, text }: Plan): boolean {
-  return text?.write === writeId;
 }
 
 function refused({ documentId }: DocumentWrite, fault: string, cause?: MillraceError): WriteResult {

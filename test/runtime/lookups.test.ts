@@ -213,31 +213,6 @@ test('unchanged documents are enriched anew every so often while a run goes on',
   expect((await running).outcomes.failed).toBe(0);
 }, 60_000);
 
-test('documents of a stream are enriched anew from what the store keeps of them', async () => {
-  const bed = await openBed();
-  await client.query("insert into authors values ('fay', 'Fay', 'docs')");
-  await redis.client.xadd('kept', '*', 'id', 'a', 'text', 'A note on mills.', 'author', 'fay');
-  const stop = new AbortController();
-  const { path } = bed.spec().sink.config as { path: string };
-  const running = bed.run({
-    input: {
-      source: { redis: { url: redis.url, stream: 'kept' } },
-      sink: { pglite: { path, keepText: true } },
-      chain: chainOf(byAuthor({ refreshEvery: '300ms' })),
-    },
-    signal: stop.signal,
-  });
-  const note = async () => (await metadataOf(bed))['a'];
-  await expect.poll(note, { timeout: 20_000 }).toMatchObject({ team: 'docs' });
-  await client.query("update authors set team = 'sales' where id = 'fay'");
-  await expect.poll(note, { timeout: 20_000 }).toMatchObject({ team: 'sales' });
-  // What comes by the stream still wins.
-  await redis.client.xadd('kept', '*', 'id', 'a', 'op', 'delete');
-  await expect.poll(note, { timeout: 20_000 }).toBeUndefined();
-  stop.abort();
-  expect((await running).outcomes.failed).toBe(0);
-}, 90_000);
-
 test('a source that cannot be read again refuses to be refreshed, unless the store keeps what it gave', async () => {
   const bed = await openBed();
   const input: Partial<PipelineInput> = {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectors } from '../../connectors/registry.js';
 import type { PipelineInput } from '../../src/config/schema.js';
 import { listGenerations, withReindex, withRollback } from '../../src/runtime/generations/run-generations.js';
+import type { Retriever } from '../../src/retrieval/retriever.js';
 import { smallChunks, type Bed } from '../promises/bed.js';
 import { startRedis, type RedisService } from '../support/services/redis.js';
 
@@ -145,6 +146,42 @@ export function otherTextsSuite(name: string, { openBed, sink }: OtherTextsHarne
       await bed.run({ input });
       await withReindex(finer, { connectors }, (reindex) => reindex.switch(0));
       expect(await activeCount(bed)).toEqual({ documents: 2, chunks: 6 });
+    });
+
+    it('documents of a stream are enriched anew from what is kept, and what comes by the stream wins', async () => {
+      const bed = await openBed();
+      const add = (...fields: string[]) => redis.client.xadd('notes', '*', 'id', 'a', ...fields);
+      await redis.client.hset('author:fay', { team: 'docs' });
+      await add('text', 'A note on mills.', 'author', 'fay');
+      const lookup = { redis: { url: redis.url, pattern: 'author:{key}', key: 'author' } };
+      const input: Partial<PipelineInput> = {
+        source: { redis: { url: redis.url, stream: 'notes' } },
+        sink: sink(bed, true),
+        chain: [
+          { enrich: { ...lookup, refreshEvery: '300ms' } },
+          { chunk: { markdown: {} } },
+          { embed: { static: { model: 'bundled' } } },
+        ],
+      };
+      const stop = new AbortController();
+      const running = bed.run({ input, signal: stop.signal });
+      let retriever: Retriever | undefined;
+      const found = async () => {
+        // Until the run has prepared the store there is nothing to be asked.
+        retriever ??= await bed.retriever(input).catch(() => undefined);
+        return (await retriever?.retrieve('mills', { k: 5 }))?.map(({ metadata }) => metadata['team']);
+      };
+      await expect.poll(found, { timeout: 30_000 }).toEqual(['docs']);
+      await redis.client.hset('author:fay', { team: 'sales' });
+      await expect.poll(found, { timeout: 30_000 }).toEqual(['sales']);
+      await add('op', 'delete');
+      await expect.poll(found, { timeout: 30_000 }).toEqual([]);
+      await redis.client.hset('author:fay', { team: 'none' });
+      await add('text', 'Another note on mills.', 'author', 'fay');
+      await expect.poll(found, { timeout: 30_000 }).toEqual(['none']);
+      stop.abort();
+      expect((await running).outcomes.failed).toBe(0);
+      await retriever!.close();
     });
 
     it('of a stream the source is what it ever held: one that was trimmed is refused', async () => {

@@ -1,6 +1,8 @@
+import type { Clock } from '../../contracts/context.js';
 import type { KeptTexts, OfferedText } from '../../contracts/kept-texts.js';
 import type { Source, SourceState } from '../../contracts/source.js';
 import type { SourceElement } from '../../elements/document.js';
+import { retry } from '../../flow/retry.js';
 import { readWhole } from '../audit/read-whole.js';
 
 export interface CollectOptions {
@@ -8,6 +10,7 @@ export interface CollectOptions {
   readonly source: Source;
   readonly state: SourceState;
   readonly maxItemBytes: number;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -20,12 +23,13 @@ const charactersAtOnce = 2 * 1024 * 1024;
  * @throws MillraceError `source_gap` for a log that has lost some of its entries
  */
 export async function collectTexts(options: CollectOptions): Promise<number> {
-  const { texts, source, signal } = options;
+  const { texts, source, clock, signal } = options;
   let [taken, characters] = [0, 0];
   let some = new Map<string, OfferedText>();
 
   async function offer(): Promise<void> {
-    taken += await texts.offer(source.name, [...some.values()], signal);
+    const offered = [...some.values()];
+    taken += await retry(() => texts.offer(source.name, offered, signal), { clock, signal });
     some = new Map();
     characters = 0;
   }

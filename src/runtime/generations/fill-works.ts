@@ -6,6 +6,7 @@ import { takeOver, takeOverChunks, type TakeOverContext } from '../../pipeline/t
 import { takeOverGiven } from '../../pipeline/take-over-given.js';
 import type { Trace } from '../../pipeline/trace.js';
 import type { FillOptions } from './fill.js';
+import { readGiven } from './read-given.js';
 
 /** Documents taken over as they are cut: their stored chunks get vectors by the new models. */
 export function chunkWorks(generations: Generations, context: TakeOverContext): FillOptions['works'] {
@@ -22,8 +23,7 @@ export function chunkWorks(generations: Generations, context: TakeOverContext): 
 }
 
 /**
- * Documents made anew from what their sources gave. A text may be newer than the entry that is read beside it: its writer
- * has noted the document again by then.
+ * Documents made anew from what their sources gave.
  * @param active of the generation that is read
  */
 export function givenWorks(
@@ -32,20 +32,15 @@ export function givenWorks(
   context: Omit<DocumentTaskContext, 'source'>,
 ): FillOptions['works'] {
   return async (ids) => {
-    const [entries, given] = await Promise.all([
-      active.ledger(ids, context.signal),
-      texts.read(ids, context.signal),
-    ]);
-    return [...entries.values()].map((entry) => {
-      const { documentId } = entry;
-      const content = given.get(documentId);
+    const documents = await readGiven(active, texts, ids, context.signal);
+    return documents.map(({ entry, given }) => {
       const trace: Trace = { stage: 'enrich', route: undefined };
       return {
-        documentId,
-        characters: content?.text.length ?? 0,
+        documentId: entry.documentId,
+        characters: given?.text.length ?? 0,
         trace,
         takeOver: () =>
-          takeOver(entry, context.sink, (version) => takeOverGiven(entry, version, content, context, trace)),
+          takeOver(entry, context.sink, (version) => takeOverGiven(entry, version, given, context, trace)),
       };
     });
   };

@@ -115,7 +115,7 @@ export async function openReindex(options: ReindexOptions): Promise<Reindex> {
       ...{ artifacts: store.memory, source: source.name, clock, report },
       signal: stop.draining,
     });
-    await collectTexts({ texts, source, state, maxItemBytes, signal: stop.draining });
+    await collectTexts({ texts, source, state, maxItemBytes, clock, signal: stop.draining });
     collected = true;
   }
 

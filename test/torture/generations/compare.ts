@@ -23,6 +23,18 @@ export function compareContents(
   return faults.slice(0, shown);
 }
 
+/** What is kept against what the source gave last, to the letter. */
+export function compareKept(
+  { texts, astray }: Awaited<ReturnType<GenerationStore['kept']>>,
+  expected: ReadonlyMap<string, string>,
+): string[] {
+  const wrong = [...expected].flatMap(([id, text]) => {
+    const kept = texts.get(id);
+    return kept === text ? [] : [`${kept === undefined ? 'no' : 'another'} text is kept of ${id}`];
+  });
+  return [...(astray > 0 ? [`${astray} kept texts are of no document`] : []), ...wrong].slice(0, shown);
+}
+
 /** The vectors of some documents against those of an undisturbed filling in a pipeline of its own. */
 export async function compareVectors(
   store: GenerationStore,

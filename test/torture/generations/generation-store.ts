@@ -28,5 +28,10 @@ export interface GenerationStore {
     generation: number,
     documentIds: readonly string[],
   ): Promise<ReadonlyMap<string, StoredVector>>;
+  /** What the source gave of each stored document, as it is kept, and kept texts that are of none. */
+  kept(
+    pipeline: string,
+    generation: number,
+  ): Promise<{ readonly texts: ReadonlyMap<string, string>; readonly astray: number }>;
   stop(): Promise<void>;
 }

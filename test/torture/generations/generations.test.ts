@@ -9,6 +9,7 @@ test.each([
   ['a new model', 'Postgres', startPostgresGenerations, false],
   ['a new model with smaller chunks, read from the stream,', 'Postgres', startPostgresGenerations, true],
   ['a new model', 'Qdrant', startQdrantGenerations, false],
+  ['a new model with smaller chunks, read from the stream,', 'Qdrant', startQdrantGenerations, true],
 ])(
   '%s is switched to on %s under live changes and kills, and each answer is of one generation',
   { timeout: 300_000 },

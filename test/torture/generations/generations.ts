@@ -7,7 +7,7 @@ import { startMillrace, type MillraceProcess } from '../../support/millrace-proc
 import { seededRandom } from '../../support/seeded-random.js';
 import { startRedis } from '../../support/services/redis.js';
 import { anchorScores, judgeAnswers, type Scores } from './answers.js';
-import { compareContents, compareVectors } from './compare.js';
+import { compareContents, compareKept, compareVectors } from './compare.js';
 import { anchors, Corpus, question } from './corpus.js';
 import type { GenerationStore } from './generation-store.js';
 
@@ -195,6 +195,7 @@ export async function tortureGenerations(options: GenerationTorture): Promise<Ge
     const { documents, unseen } = await store.contents(pipeline, 2);
     if (unseen > 0) faults.push(`${unseen} chunks that nobody may see`);
     faults.push(...compareContents(documents, corpus.expected));
+    if (fromSource) faults.push(...compareKept(await store.kept(pipeline, 2), corpus.expected));
     const sample = [...corpus.expected].filter(
       (_, at, all) => at % Math.ceil(all.length / sampledDocuments) === 0,
     );

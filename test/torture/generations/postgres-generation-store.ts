@@ -58,6 +58,19 @@ export async function startPostgresGenerations(): Promise<GenerationStore> {
         ]),
       );
     },
+    kept: async (pipeline, generation) => {
+      const found = await rows<{ id: string; text: string; stored: boolean }>(
+        `select t.document_id as id, t.text, l.state is not null and l.state = 'stored' as stored
+         from millrace.texts t
+         left join millrace.ledger l on l.pipeline = $2 and l.document_id = t.document_id where t.pipeline = $1`,
+        [pipeline, keyOf(pipeline, generation)],
+      );
+      const own = found.filter(({ stored }) => stored);
+      return {
+        texts: new Map(own.map(({ id, text }) => [id, text])),
+        astray: found.length - own.length,
+      };
+    },
     stop: async () => {
       await client.end();
       await server.stop();

@@ -106,11 +106,27 @@ export async function startQdrantGenerations(): Promise<GenerationStore> {
         });
       return found;
     },
+    kept: async (pipeline, generation) => {
+      const points = new Map<unknown, string>();
+      const given = { with_payload: ['write', 'text'] };
+      for await (const { payload } of scroll(`${chunks(pipeline, generation)}_texts`, {}, given))
+        points.set(payload['write'], payload['text'] as string);
+      const texts = new Map<string, string>();
+      const stored = { must: [{ key: 'state', match: { value: 'stored' } }] };
+      const fields = { with_payload: ['document_id', 'text_write'] };
+      for await (const { payload } of scroll(ledger(pipeline, generation), stored, fields)) {
+        const text = points.get(payload['text_write']);
+        if (text !== undefined) texts.set(payload['document_id'] as string, text);
+        points.delete(payload['text_write']);
+      }
+      return { texts, astray: points.size };
+    },
     stop: async () => {
       if (given !== undefined)
         for (const own of made)
-          for (const of of ['', '_ledger', '_behind', '_artifacts', '_g2', '_g2_ledger', '_g2_behind'])
-            await ask('DELETE', `${own}${of}`);
+          for (const generation of [own, `${own}_g2`])
+            for (const of of ['', '_ledger', '_behind', '_texts', '_artifacts'])
+              await ask('DELETE', `${generation}${of}`);
       await double?.close();
     },
   };

@@ -8,9 +8,13 @@ export function givenAt(position: number) {
   return { given: { text: `given ${position}`, metadata: { position, of: [1.5, null] } } };
 }
 
-/** The kept texts of a document, seen or not. */
-export function keptPointsOf({ engine }: World, documentId: string): string[] {
-  return pointsOf(engine, documentId).map(({ payload }) => payload['text'] as string);
+/** The kept texts of a document: those that its writes have ended with, and those that nobody has. */
+export function keptPointsOf({ engine }: World, documentId: string): { live: string[]; unseen: string[] } {
+  const texts = (seen: boolean) =>
+    pointsOf(engine, documentId).flatMap(({ payload }) =>
+      payload['live'] === seen ? [payload['text'] as string] : [],
+    );
+  return { live: texts(true), unseen: texts(false) };
 }
 
 /** What the ledger points to is there, and is of the version that it names. */

@@ -124,11 +124,10 @@ export async function exactlyKept(
   documentId: string,
   given: GivenContent | undefined,
 ): Promise<void> {
-  const texts = given === undefined ? [] : [given];
-  assert.deepEqual([...(await world.store.texts!.read([documentId])).values()], texts);
+  const kept = given === undefined ? [] : [given];
+  const live = kept.map(({ text }) => text);
+  assert.deepEqual([...(await world.store.texts!.read([documentId])).values()], kept);
+  assert.deepEqual(keptPointsOf(world, documentId).live, live);
   await world.store.tune();
-  assert.deepEqual(
-    keptPointsOf(world, documentId),
-    texts.map(({ text }) => text),
-  );
+  assert.deepEqual(keptPointsOf(world, documentId), { live, unseen: [] });
 }
