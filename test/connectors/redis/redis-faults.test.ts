@@ -70,6 +70,25 @@ test('a connection that is cut in the middle of an answer loses nothing', async 
   await reader.end();
 });
 
+test('a round that was read ahead is handed over, though its connection is lost and none can be made', async () => {
+  const input = { url: proxy.through(redis.url), timeoutMs, count: 1 };
+  const following = follow(await openStream(redis, stream, input), new LedgerDouble());
+  await addDocuments(redis, stream, [
+    ['a', 'ants'],
+    ['b', 'bees'],
+    ['c', 'cows'],
+  ]);
+  await following.next();
+  await until(async () => ((await redis.client.xpending(stream, group)) as [number])[0] === 2);
+  proxy.refuse();
+  proxy.cut();
+  await delay(50);
+  expect((await following.next()).elements).toMatchObject([{ id: 'b' }]);
+  proxy.heal();
+  expect((await following.next()).elements).toMatchObject([{ id: 'c' }]);
+  await following.end();
+});
+
 test('connections that are swallowed are given up after the time-out, and what was read on them comes again', async () => {
   const reader = await reading();
   await addDocuments(redis, stream, [['a', 'ants']]);
