@@ -26,6 +26,8 @@ const space = '*';
 const width = 384;
 const words = { each: 150, vocabulary: 50_000 };
 const perDocument = 10;
+/** `MILLRACE_BENCH_CHUNKS=500000` for more of them on the server. */
+const onServer = Number(process.env['MILLRACE_BENCH_CHUNKS'] ?? 100_000);
 const rounds = 7;
 
 /** Words by their rank in a language, the most frequent first. */
@@ -42,8 +44,8 @@ export const search: Benchmark = {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-search-'));
     try {
       const config = postgresConfig.parse({ url: server.url, index: 'off' });
-      yield* measured('postgres', 100_000, await createPostgresStore(config, testContext('bench')), say);
-      yield* measuredIndexed(config, 100_000);
+      yield* measured('postgres', onServer, await createPostgresStore(config, testContext('bench')), say);
+      yield* measuredIndexed(config, onServer);
       const own = await createPgliteStore(
         pgliteConfig.parse({ path: 'store', index: 'off' }),
         testContext('bench', folder),
@@ -87,14 +89,24 @@ async function* measuredIndexed(config: PostgresConfig, chunks: number): AsyncGe
   const connection = openPgConnection(config, context);
   const store = await createPostgresStore(config, context);
   try {
-    const plan = termsIndexPlan(tableNames(config.schema), 'bench', indexName('words', 'bench', 1));
+    const [names, index] = [tableNames(config.schema), indexName('words', 'bench', 1)];
+    const plan = termsIndexPlan(names, 'bench', index);
     const began = performance.now();
-    await buildIndex(connection, tableNames(config.schema), 'bench', plan, {
+    await buildIndex(connection, names, 'bench', plan, {
       concurrently: true,
       ...context,
     });
     const name = `search/postgres/${chunks} chunks, indexed`;
     yield { name: `${name}/build`, value: Math.round((performance.now() - began) / 1000), unit: 's' };
+    const text =
+      'select pg_relation_size(to_regclass($1))::float8 as index, pg_table_size(to_regclass($2))::float8 as chunks';
+    const [room] = await connection.query({ text, values: [`${names.schema}.${index}`, names.chunks] });
+    for (const [of, bytes] of Object.entries(room!))
+      yield {
+        name: `${name}/room of ${of === 'index' ? 'the index' : 'the chunks'}`,
+        value: Math.round((bytes as number) / 1e6),
+        unit: 'MB',
+      };
     yield* timed(name, byWords(store));
   } finally {
     await store.close();

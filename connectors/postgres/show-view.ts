@@ -27,14 +27,21 @@ export async function showView(
 ): Promise<void> {
   const before = await shownName(connection, names, pipeline);
   const wanted = asked ?? before ?? false;
-  const drop = before === undefined || before === wanted ? [] : [hideSql(names, before)];
+  const look = async (view: string) => (await connection.query(shownSql(names, pipeline, view)))[0];
+  const drop =
+    before !== undefined && before !== wanted && (await look(before))?.['ours'] === true
+      ? [hideSql(names, before)]
+      : [];
   if (wanted === false) {
     if (before !== undefined)
       await connection.transaction([setShownSql(names, pipeline, active.generation, null), ...drop]);
     return;
   }
-  const [there] = await connection.query(shownSql(names, pipeline, wanted));
-  if (there !== undefined && there['ours'] !== true)
+  const there = await look(wanted);
+  const taken = there !== undefined && there['ours'] !== true;
+  // Nobody asked for it now: who took its name may have it.
+  if (taken && asked === undefined) return;
+  if (taken)
     throw new MillraceError(
       'config_invalid',
       `sink.view: ${JSON.stringify(wanted)} is the name of something else in schema ${names.schema}.`,
@@ -50,8 +57,8 @@ export async function showView(
 }
 
 /**
- * What stands around a change of the columns of metadata fields, in its transaction: none where there is no view. Of columns
- * that go, nothing may be made of any more.
+ * What stands around a change of the columns of metadata fields, in its transaction: none where there is no view, or
+ * something else has its name by now. Of columns that go, nothing may be made of any more.
  */
 export async function aroundColumns(
   connection: SqlConnection,
@@ -59,9 +66,12 @@ export async function aroundColumns(
   pipeline: string,
   columns: readonly FieldColumn[],
 ): Promise<{ readonly before: readonly SqlStatement[]; readonly between: readonly SqlStatement[] }> {
+  const none = { before: [], between: [] };
   const shown = await shownName(connection, names, pipeline);
+  if (shown === undefined) return none;
+  const [there] = await connection.query(shownSql(names, pipeline, shown));
   const active = await readLayout(connection, names, pipeline, 'active');
-  if (shown === undefined || active === undefined) return { before: [], between: [] };
+  if ((there !== undefined && there['ours'] !== true) || active === undefined) return none;
   return {
     before: [lockViewSql(names, shown)],
     between: [

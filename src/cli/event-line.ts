@@ -1,3 +1,4 @@
+import { counted } from '../elements/counted.js';
 import type { RunEvent } from '../observability/events.js';
 
 /** What an operator reads of an event of a run; undefined for those that only figures are made of. */
@@ -12,19 +13,19 @@ export function eventLine(event: RunEvent): string | undefined {
     case 'recovered':
       return `${event.lane} answers again`;
     case 'lane-full':
-      return `${event.documents} documents wait for ${event.lane}: reading pauses until it catches up`;
+      return `${counted(event.documents, 'waiting document')} for ${event.lane}: reading pauses until it catches up`;
     case 'lane-free':
       return `${event.lane} has room again`;
     case 'refresh':
       return refreshLine(event);
     case 'swept':
-      return `${event.documents} documents are gone from the source and were deleted`;
+      return `${counted(event.documents, 'document')} gone from the source: deleted`;
     case 'caught-up':
       return 'caught up; watching for changes';
     case 'notice':
       return event.level === 'warn' ? `warning: ${event.message}` : event.message;
     case 'filling':
-      return `generation ${event.generation}: ${event.documents} documents taken over, ${event.left} left, ${Math.round(event.perSecond)}/s, ready in about ${duration(event.etaMs)}`;
+      return `generation ${event.generation}: ${counted(event.documents, 'document')} taken over, ${event.left} left, ${Math.round(event.perSecond)}/s, ready in about ${duration(event.etaMs)}`;
     case 'status-open':
       return `health and metrics: ${event.url}/health, ${event.url}/metrics`;
     case 'started':

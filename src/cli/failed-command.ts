@@ -1,3 +1,4 @@
+import { counted } from '../elements/counted.js';
 import type { FailedFilter, FailedRecord, FailedStore, Stage } from '../contracts/failed-store.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { Releasers } from '../flow/releasers.js';
@@ -29,7 +30,7 @@ export const failedListCommand: Command<[configPath: string, flags: FailedFlags]
       context.output.data(record);
       context.output.line(recordLine(record));
     }
-    context.output.note(count === 0 ? 'no failed elements' : `${count} failed elements`);
+    context.output.note(count === 0 ? 'no failed elements' : counted(count, 'failed element'));
   });
 
 /** `millrace failed show`: one failed element whole, with its text. */
@@ -62,7 +63,7 @@ export const failedDiscardCommand: Command<
     }
     const discarded = await failed.discard(records);
     context.output.data({ discarded });
-    context.output.line(`${discarded} failed elements discarded`);
+    context.output.line(`${counted(discarded, 'failed element')} discarded`);
   });
 
 /** `millrace failed purge`: forgets what is kept for too long. */
@@ -79,7 +80,7 @@ export const failedPurgeCommand: Command<[configPath: string, flags: { olderThan
       });
     const purged = await failed.expire(new Date(systemClock.now() - keptMs).toISOString());
     context.output.data({ purged });
-    context.output.line(`${purged} failed elements purged`);
+    context.output.line(`${counted(purged, 'failed element')} purged`);
   });
 
 /** `millrace failed replay`: sends failed elements through the chain again. */

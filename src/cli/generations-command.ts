@@ -1,3 +1,4 @@
+import { counted } from '../elements/counted.js';
 import type { Generation } from '../contracts/generations.js';
 import type { RunEvent } from '../observability/events.js';
 import {
@@ -57,7 +58,7 @@ export const generationsStartCommand: Command<[configPath: string, flags: FillFl
     const { documents, embedded, refused } = await reindex.fill();
     context.output.data({ number, documents, embedded, refused: [...refused.keys()] });
     context.output.line(
-      `generation ${number}: ${documents} documents taken over, ${embedded} chunks embedded`,
+      `generation ${number}: ${counted(documents, 'document')} taken over, ${counted(embedded, 'chunk')} embedded`,
     );
     for (const [id, error] of refused) context.output.note(`${id}: ${error.message}`);
     return refused.size > 0 ? exitCode.fault : exitCode.ok;
@@ -145,7 +146,7 @@ function generationLine({ number, state, count, behind, spaces, since }: Generat
     .map(({ name, width }) => (name === '*' ? `${width}` : `${name}: ${width}`))
     .join(', ');
   const waits = behindWords(state, behind);
-  return `${number}  ${state} since ${new Date(since).toISOString()}  ${count.documents} documents, ${count.chunks} chunks of ${widths} components${waits}`;
+  return `${number}  ${state} since ${new Date(since).toISOString()}  ${counted(count.documents, 'document')}, ${counted(count.chunks, 'chunk')} of ${widths} components${waits}`;
 }
 
 /** What was switched off takes over what was written since only at a switch back. */

@@ -1,3 +1,4 @@
+import { counted } from '../elements/counted.js';
 import type { RunSummary } from '../observability/events.js';
 
 /** What a run did, in one line. */
@@ -8,7 +9,7 @@ export function summaryLine({ outcomes, embedded, chunks, ms, end }: RunSummary)
   const documents = counts.length === 0 ? 'no documents' : `documents: ${counts.join(', ')}`;
   const kept = chunks - embedded;
   return (
-    `${documents}; ${embedded} chunks embedded${kept > 0 ? `, ${kept} vectors kept` : ''}; ` +
+    `${documents}; ${counted(embedded, 'chunk')} embedded${kept > 0 ? `, ${counted(kept, 'vector')} kept` : ''}; ` +
     `${(ms / 1_000).toFixed(1)} s${end === 'complete' ? '' : ` (${end})`}`
   );
 }

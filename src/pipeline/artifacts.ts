@@ -1,3 +1,4 @@
+import { counted } from '../elements/counted.js';
 import { createHash } from 'node:crypto';
 import type { Artifacts } from '../contracts/artifacts.js';
 import type { ByteMeasure, ModelIdentity, TokenizerRef } from '../contracts/embedding-model.js';
@@ -190,7 +191,7 @@ export function hintOf(held?: StoreCount): string {
   const cost =
     held === undefined
       ? ''
-      : `: ${held.documents} documents with ${held.chunks} chunks would be embedded anew`;
+      : `: ${counted(held.documents, 'document')} with ${counted(held.chunks, 'chunk')} would be embedded anew`;
   return `Set these back, fill a new generation (\`millrace generations start\`), or fill a new store (another sink path, schema or pipeline name)${cost}.`;
 }
 

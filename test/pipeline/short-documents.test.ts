@@ -109,7 +109,7 @@ test('the next version of a document does not wait for the neighbours of the one
       }),
     },
   });
-  await expect.poll(() => log.settled.size, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => log.settled.size, { timeout: 20_000 }).toBe(1);
   expect(log.settled.has(1)).toBe(true);
   open();
   await running;

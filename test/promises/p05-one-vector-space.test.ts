@@ -29,7 +29,7 @@ test('another model of the same width is refused, by the writer and by the query
   const writer = await refusalOf(bed.run({ input: otherModel }));
   expect(writer.code).toBe('artifact_mismatch');
   expect(writer.message).toContain('model.prompts.document: "" -> "passage: "');
-  expect(writer.hint).toContain('1 documents with 1 chunks would be embedded anew');
+  expect(writer.hint).toContain('1 document with 1 chunk would be embedded anew');
 
   const reader = await refusalOf(bed.retriever(otherModel));
   expect(reader.code).toBe('artifact_mismatch');

@@ -1,3 +1,4 @@
+import { counted } from '../../elements/counted.js';
 import type { Generations } from '../../contracts/generations.js';
 import type { StoreLayout } from '../../contracts/store.js';
 
@@ -39,7 +40,7 @@ export function forecastLine({ documents, chunks, vectorBytes, bytes, freeBytes 
   const vectors = `${megabytes(vectorBytes)} of vectors`;
   const disk = bytes === undefined ? vectors : `about ${megabytes(bytes)} on disk, with ${vectors}`;
   const free = freeBytes === undefined ? '' : `; ${megabytes(freeBytes)} are free`;
-  return `${documents} documents with ${chunks} chunks, ${disk}${free}`;
+  return `${counted(documents, 'document')} with ${counted(chunks, 'chunk')}, ${disk}${free}`;
 }
 
 function megabytes(bytes: number): string {
