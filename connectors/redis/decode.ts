@@ -8,6 +8,7 @@ import { versionOf, type Version } from '../../src/elements/version.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { EntryFields } from './config.js';
 import type { EntryId } from './entry-id.js';
+import type { EntryVersions } from './entry-versions.js';
 
 /** An entry of a stream: its id, and names and values by turns. */
 export interface Entry {
@@ -17,7 +18,7 @@ export interface Entry {
 
 export interface DecodeOptions {
   readonly fields: EntryFields;
-  readonly epoch: number;
+  readonly versions: EntryVersions;
   readonly maxItemBytes: number;
 }
 
@@ -26,9 +27,35 @@ export interface DecodeOptions {
  * where it names one, else under its own, `entry-<id>`.
  */
 export function decodeEntry(entry: Entry, options: DecodeOptions): SourceElement {
-  const { fields, epoch, maxItemBytes } = options;
+  return plainDocument(entry, options) ?? anyElement(entry, options);
+}
+
+/** The document of an entry that has nothing but id, text and metadata, as most have; undefined for any other entry. */
+function plainDocument({ id, fields }: Entry, options: DecodeOptions): Document | undefined {
+  const { fields: names, versions, maxItemBytes } = options;
+  if (names.json !== undefined || names.version !== undefined || names.metadata !== 'rest') return undefined;
+  if (mayExceed(fields, maxItemBytes)) return undefined;
+  let documentId: string | undefined;
+  let text: string | undefined;
+  const metadata: { [key: string]: Json } = {};
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = fields[at]!;
+    const value = fields[at + 1]!;
+    if (name === names.op || name === '__proto__') return undefined;
+    if (name === names.id) documentId = value;
+    else if (name === names.text) text = value;
+    else metadata[storable(name)] = storable(value);
+  }
+  if (documentId === undefined || documentId === '' || text === undefined) return undefined;
+  const version = versions.at(id);
+  return { kind: 'document', id: storable(documentId), text: storable(text), metadata, version };
+}
+
+function anyElement(entry: Entry, options: DecodeOptions): SourceElement {
+  const { fields, versions, maxItemBytes } = options;
+  const { epoch } = versions;
   const where = `Entry ${entry.id}`;
-  const position = versionAt(epoch, entry.id);
+  const position = versions.at(entry.id);
   const unreadable = (error: MillraceError, id = `entry-${entry.id}`, version = position): SourceElement => ({
     kind: 'unreadable',
     id,
@@ -73,16 +100,6 @@ export function failUnread(element: SourceElement, error: MillraceError): Source
   const content: Pick<Document, 'text' | 'metadata'> | undefined =
     element.kind === 'document' ? { text: element.text, metadata: element.metadata } : undefined;
   return { kind: 'unreadable', id, version, error, ...(content !== undefined && { content }) };
-}
-
-function versionAt(epoch: number, id: EntryId): Version {
-  const dash = id.indexOf('-');
-  return versionOf(epoch, numberIn(id.slice(0, dash)), numberIn(id.slice(dash + 1)));
-}
-
-/** Numbers are faster, where they are exact. */
-function numberIn(digits: string): bigint | number {
-  return digits.length <= 15 ? Number(digits) : BigInt(digits);
 }
 
 function objectOf(fields: readonly string[]): JsonObject {

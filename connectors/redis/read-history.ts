@@ -5,6 +5,7 @@ import { connect } from './client.js';
 import type { RedisSourceConfig } from './config.js';
 import { decodeEntry } from './decode.js';
 import { zeroId, type EntryId } from './entry-id.js';
+import { EntryVersions } from './entry-versions.js';
 import { fresh, type StreamMemory } from './memory.js';
 import { refused } from './refusal.js';
 import { streamInfo } from './stream-info.js';
@@ -18,7 +19,7 @@ export async function* readHistory(
   { signal, maxItemBytes, state }: HistoryContext,
 ): AsyncGenerator<SourceElement> {
   const { epoch } = ((await state.read()) as StreamMemory | undefined) ?? fresh;
-  const options = { fields: config.fields, epoch, maxItemBytes };
+  const options = { fields: config.fields, versions: new EntryVersions(epoch), maxItemBytes };
   const client = await connect(config, { name: 'millrace history', patient: false });
   try {
     if ((await client.exists(config.stream)) === 0) return;

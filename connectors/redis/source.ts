@@ -18,6 +18,7 @@ import { openConfirmer, type Confirmer } from './confirm.js';
 import { describeStream } from './describe-stream.js';
 import { decodeEntry, failUnread, type Entry } from './decode.js';
 import type { EntryId } from './entry-id.js';
+import { EntryVersions } from './entry-versions.js';
 import { Group } from './group.js';
 import { Held } from './held.js';
 import { keepAlive } from './keep-alive.js';
@@ -239,7 +240,8 @@ class Reading {
     change: (element: SourceElement) => SourceElement = (element) => element,
   ): ElementsDelivery {
     const { maxItemBytes } = this.#context;
-    const options = { fields: this.#config.fields, epoch: this.#group.epoch, maxItemBytes };
+    const versions = new EntryVersions(this.#group.epoch);
+    const options = { fields: this.#config.fields, versions, maxItemBytes };
     return {
       kind: 'elements',
       elements: entries.map((entry) => change(decodeEntry(entry, options))),

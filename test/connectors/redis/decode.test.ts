@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { redisSourceConfig, type EntryFields } from '../../../connectors/redis/config.js';
 import { decodeEntry } from '../../../connectors/redis/decode.js';
+import { EntryVersions } from '../../../connectors/redis/entry-versions.js';
 import { versionOf } from '../../../src/elements/version.js';
 
 const fieldsOf = (fields: object = {}): EntryFields =>
@@ -8,7 +9,7 @@ const fieldsOf = (fields: object = {}): EntryFields =>
 const decode = (entry: Record<string, string>, fields?: object, maxItemBytes = 1_000) =>
   decodeEntry(
     { id: '1700000000000-3', fields: Object.entries(entry).flat() },
-    { fields: fieldsOf(fields), epoch: 2, maxItemBytes },
+    { fields: fieldsOf(fields), versions: new EntryVersions(2), maxItemBytes },
   );
 const version = versionOf(2, 1700000000000n, 3n);
 
@@ -79,6 +80,51 @@ test('an entry over the limit is refused by its size', () => {
 
 test('a field called __proto__ is a field like any other', () => {
   const entry = { id: '1-0', fields: ['id', 'a', 'text', 'x', '__proto__', 'y'] };
-  const element = decodeEntry(entry, { fields: fieldsOf(), epoch: 0, maxItemBytes: 1_000 });
+  const element = decodeEntry(entry, {
+    fields: fieldsOf(),
+    versions: new EntryVersions(0),
+    maxItemBytes: 1_000,
+  });
   expect('metadata' in element && Object.keys(element.metadata)).toEqual(['__proto__']);
+});
+
+test('an entry makes the same of its fields whether it says that it sets the document or nothing', () => {
+  const fields = [
+    'id',
+    'a\0',
+    'lang',
+    'en',
+    'text',
+    'ants \uD800',
+    'lang',
+    'de',
+    'k\0',
+    'v\uDC00',
+    '7',
+    'x',
+    'toString',
+    '',
+  ];
+  const options = { fields: fieldsOf(), versions: new EntryVersions(2), maxItemBytes: 1_000 };
+  const id = '1700000000000-3';
+  const plain = decodeEntry({ id, fields }, options);
+  expect(plain).toEqual(decodeEntry({ id, fields: ['op', 'upsert', ...fields] }, options));
+  expect(Object.keys((plain as { metadata: object }).metadata)).toEqual(['7', 'lang', 'k\uFFFD', 'toString']);
+  expect(plain).toMatchObject({ id: 'a\uFFFD', text: 'ants \uFFFD', version, metadata: { lang: 'de' } });
+});
+
+test('versions follow the ids, within a millisecond and from one to another', () => {
+  const versions = new EntryVersions(1);
+  const ids = [
+    '5-0',
+    '5-1',
+    '5-18446744073709551615',
+    '51-0',
+    '1700000000000-0',
+    '1700000000000-12',
+    '1700000000001-2',
+  ];
+  expect(ids.map((id) => versions.at(id))).toEqual(
+    ids.map((id) => versionOf(1, ...(id.split('-').map(BigInt) as [bigint, bigint]))),
+  );
 });

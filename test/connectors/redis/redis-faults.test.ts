@@ -82,6 +82,7 @@ test('connections that are swallowed are given up after the time-out, and what w
   await delay(1.5 * timeoutMs);
   proxy.heal();
   await reader.holds({ a: 'ants', b: 'bees', c: 'cows' });
+  await until(async () => codes(reader.notices).includes('source_resumed'));
   expect(codes(reader.notices)).toEqual(['source_interrupted', 'source_resumed']);
   await reader.end();
 });
@@ -125,6 +126,7 @@ test('a server that starts again on what it had written is read on, with one not
   await redis.restart();
   await addDocuments(redis, stream, [['b', 'bees']]);
   await reader.holds({ a: 'ants', b: 'bees' });
+  await until(async () => codes(reader.notices).includes('source_resumed'));
   expect(codes(reader.notices)).toEqual(['source_interrupted', 'source_resumed']);
   await reader.end();
 });

@@ -78,7 +78,7 @@ test('while a round is worked on the next one is read, and held for as long as i
     ['c', 'cows'],
   ]);
   const ledger = new LedgerDouble();
-  const input = { count: 1, claimIdleMs: 300 };
+  const input = { count: 1, claimIdleMs: 1_000 };
   const slow = follow(await openStream(redis, stream, input), ledger);
   const first = await slow.next();
   const pending = async () => {
@@ -91,12 +91,12 @@ test('while a round is worked on the next one is read, and held for as long as i
     return all.map(([, , , deliveries]) => deliveries);
   };
   // Not more than one round ahead.
-  await expect.poll(pending).toEqual([1, 1]);
+  await expect.poll(pending, { timeout: 8_000 }).toEqual([1, 1]);
   const peer = follow(await openStream(redis, stream, input), ledger);
   const third = await peer.next();
   expect(third.elements.map(({ id }) => id)).toEqual(['c']);
   // Twice as long as an entry may be idle: the peer looks for what was left.
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(await pending()).toEqual([1, 1, 1]);
   await ledger.apply(first);
   const second = await slow.next();
