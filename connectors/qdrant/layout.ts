@@ -23,6 +23,8 @@ const ledgerIndexes: readonly [string, FieldIndex][] = [
 const textIndexes: readonly [string, FieldIndex][] = [
   ['doc', { type: 'uuid' }],
   ['live', { type: 'bool' }],
+  // Which count no more is asked at each tuning.
+  ['since', { type: 'integer', lookup: true, range: false }],
 ];
 
 /** A collection that another process is making may answer with errors until it is ready. */
