@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/codes.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { Clock } from '../contracts/context.js';
 import type { Chance } from './chance.js';
@@ -17,10 +18,13 @@ export interface RetryOptions {
 }
 
 /**
- * Makes a call again by the error policy, and never before the time that the error itself asks for. Rejects with the last error, or the signal's reason while it waits.
+ * Makes a call again by the error policy, and never before the time that the error itself asks for. Tries are counted for
+ * each code: an outage before it leaves a conflict all of its own. Rejects with the last error, or the signal's reason
+ * while it waits.
  */
 export async function retry<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, signal, maxTries = Infinity } = options;
+  const failures = new Map<ErrorCode, number>();
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
     try {
@@ -30,7 +34,9 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
     } catch (thrown) {
       signal.throwIfAborted();
       const error = MillraceError.from(thrown);
-      const delayMs = delayBefore(error, attempt, options.chance);
+      const failed = (failures.get(error.code) ?? 0) + 1;
+      failures.set(error.code, failed);
+      const delayMs = delayBefore(error, failed, options.chance);
       if (delayMs === undefined || attempt >= maxTries) throw error;
       options.onRetry?.({ error, attempt, delayMs, pausing: errorPolicy[error.code].action === 'pause' });
       await clock.sleep(delayMs, signal);
@@ -38,10 +44,11 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-function delayBefore(error: MillraceError, attempt: number, chance: Chance = () => 0): number | undefined {
+/** @param failed how often the call failed so, from 1 */
+function delayBefore(error: MillraceError, failed: number, chance: Chance = () => 0): number | undefined {
   const policy = errorPolicy[error.code];
   if (policy.action !== 'retry' && policy.action !== 'pause') return undefined;
-  const last = policy.action === 'pause' ? Math.min(attempt, policy.delaysMs.length) : attempt;
+  const last = policy.action === 'pause' ? Math.min(failed, policy.delaysMs.length) : failed;
   const delayMs = policy.delaysMs[last - 1];
   if (delayMs === undefined) return undefined;
   return Math.max(delayMs, error.retryAfterMs ?? 0) * (1 + chance() / 4);

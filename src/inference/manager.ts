@@ -8,7 +8,10 @@ export interface ModelLease<Model> {
   readonly model: Model;
   /** The model stays loaded for the next use, until its room is needed. */
   release(): void;
-  /** The model is not wanted any more: it is closed when its last use ends. Resolves then. */
+  /**
+   * The model is not wanted any more: it is closed when its last use ends. Resolves once this use has ended, and the model
+   * with it where it was the last.
+   */
   retire(): Promise<void>;
 }
 
@@ -101,9 +104,14 @@ export function createModelManager({
   ): Promise<ModelLease<Model>> {
     for (;;) {
       signal.throwIfAborted();
-      if (closed !== undefined) throw new MillraceError('aborted', 'The model manager is closed.');
+      if (closed !== undefined) throw managerClosed();
       const there = entries.get(loadable.key);
-      if (there?.closing !== undefined) await untilAborted(there.closing, signal);
+      // How it ends concerns whoever closes it.
+      if (there?.closing !== undefined)
+        await untilAborted(
+          there.closing.catch(() => undefined),
+          signal,
+        );
       // Its error would be that of whoever gave it up.
       else if (there?.giveUp.signal.aborted === true && !there.settled)
         await untilAborted(
@@ -114,7 +122,7 @@ export function createModelManager({
       else if (fitsBeside(loadable, [...entries.values()])) return use<Model>(start(loadable), pin, signal);
       else if (hasRoomFor(loadable)) {
         const idle = [...entries.values()].find(isIdle);
-        await (idle === undefined ? untilAborted(changed, signal) : unload(idle));
+        await untilAborted(idle === undefined ? changed : unload(idle).catch(() => undefined), signal);
       } else if (wait && fitsBeside(loadable, [])) await untilAborted(changed, signal);
       else throw noRoom(loadable, loaded(), { maxBytes, maxModels });
     }
@@ -159,38 +167,33 @@ export function createModelManager({
 
   async function use<Model>(entry: Entry, pin: boolean, signal: AbortSignal): Promise<ModelLease<Model>> {
     entry.uses += 1;
-    if (entry.retired) {
-      entry.retired = false;
-      tellChange();
-    }
+    entry.retired = false;
     entry.pinned ||= pin;
     touch(entry);
     let over = false;
-    const end = () => {
-      if (over) return;
-      over = true;
-      entry.uses -= 1;
-      touch(entry);
-      tellChange();
+    const end = async () => {
+      if (!over) {
+        over = true;
+        entry.uses -= 1;
+        touch(entry);
+        tellChange();
+      }
+      if (entry.retired && entry.uses === 0) await unload(entry);
     };
     try {
       const model = (await untilAborted(entry.model, signal)) as Model;
+      if (closed !== undefined) throw managerClosed();
       return {
         model,
-        release: () => {
-          end();
-          if (entry.retired && entry.uses === 0) void unload(entry).catch(() => undefined);
-        },
-        retire: async () => {
+        release: () => void end().catch(() => undefined),
+        retire: () => {
           entry.retired = true;
           entry.pinned = false;
-          end();
-          while (entry.uses > 0 && entry.retired) await changed;
-          if (entry.retired) await unload(entry);
+          return end();
         },
       };
     } catch (error) {
-      end();
+      void end().catch(() => undefined);
       if (entry.uses === 0) entry.giveUp.abort(signal.reason);
       throw error;
     }
@@ -224,7 +227,7 @@ export function createModelManager({
       closed ??= (async () => {
         tellChange();
         const ends = [...entries.values()].map(async (entry) => {
-          entry.giveUp.abort(new MillraceError('aborted', 'The model manager is closed.'));
+          entry.giveUp.abort(managerClosed());
           // A load that fails now leaves nothing to close.
           if (
             await entry.model.then(
@@ -239,4 +242,8 @@ export function createModelManager({
       return closed;
     },
   };
+}
+
+function managerClosed(): MillraceError {
+  return new MillraceError('aborted', 'The model manager is closed.');
 }

@@ -99,4 +99,28 @@ describe('retry', () => {
     await expect(retry(failing(99, error), { clock, signal })).rejects.toBe(error);
     expect(clock.slept).toEqual([9_000, 9_000, 9_000]);
   });
+
+  test('an outage before it takes nothing from the tries of an error that has few', async () => {
+    const outage = Array<MillraceError>(12).fill(new MillraceError('store_unavailable', 'gone'));
+    const conflict = new MillraceError('store_conflict', 'deadlock');
+    const errors = [...outage, conflict, conflict];
+    const call = async () => {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return 'written';
+    };
+    await expect(retry(call, { clock: instantClock(), signal })).resolves.toBe('written');
+  });
+
+  test('errors of two kinds in turn do not go on for ever where one of them has few tries', async () => {
+    let calls = 0;
+    const kinds = ['store_conflict', 'remote_failed'] as const;
+    const call = async () => {
+      throw new MillraceError(kinds[calls++ % 2]!, 'in turn');
+    };
+    await expect(retry(call, { clock: instantClock(), signal })).rejects.toMatchObject({
+      code: 'store_conflict',
+    });
+    expect(calls).toBe(7);
+  });
 });

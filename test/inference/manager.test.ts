@@ -202,23 +202,63 @@ describe('the model manager', () => {
     const manager = createModelManager();
     const thing = new Thing('a');
     const [one, two] = [await manager.acquire(thing.loadable), await manager.acquire(thing.loadable)];
-    let closed = false;
-    const retired = one.retire().then(() => (closed = true));
+    await one.retire();
     await sleep(5);
-    expect(closed).toBe(false);
+    expect([thing.closes, manager.uses(thing.loadable)]).toEqual([0, 1]);
     two.release();
-    await retired;
+    await sleep(5);
     expect([thing.closes, manager.loaded.length]).toEqual([1, 0]);
 
+    const alone = await manager.acquire(thing.loadable);
+    await alone.retire();
+    expect([thing.closes, manager.loaded.length]).toEqual([2, 0]);
+
     const [three, four] = [await manager.acquire(thing.loadable), await manager.acquire(thing.loadable)];
-    const gone = three.retire();
+    await three.retire();
     const five = await manager.acquire(thing.loadable);
-    await gone;
     four.release();
     five.release();
     await sleep(5);
-    expect([thing.loads, thing.open]).toEqual([2, 1]);
+    expect([thing.loads, thing.open]).toEqual([3, 1]);
     await manager.close();
+  });
+
+  test('whoever waits for a load while the manager closes gets no model that is closed already', async () => {
+    const manager = createModelManager();
+    let finish = (): void => undefined;
+    const heedless: Thing['loadable'] = {
+      ...new Thing('a').loadable,
+      load: async () => {
+        await new Promise<void>((resolve) => (finish = resolve));
+        return { name: 'a', close: async () => undefined };
+      },
+    };
+    const asked = manager.acquire(heedless);
+    const refused = expect(asked).rejects.toMatchObject({ code: 'aborted' });
+    await sleep(1);
+    const closed = manager.close();
+    finish();
+    await Promise.all([refused, closed]);
+  });
+
+  test('a model that cannot be closed spoils neither the next load of it nor that of another', async () => {
+    const manager = createModelManager({ maxModels: 1 });
+    const [a, b] = [new Thing('a'), new Thing('b')];
+    const stubborn: Thing['loadable'] = {
+      ...a.loadable,
+      load: async (signal) => ({
+        ...(await a.loadable.load(signal)),
+        close: async () => {
+          await sleep(1);
+          throw new Error('it does not close');
+        },
+      }),
+    };
+    const retired = expect((await manager.acquire(stubborn)).retire()).rejects.toThrow('it does not close');
+    (await manager.acquire(stubborn)).release();
+    await retired;
+    expect((await manager.acquire(b.loadable)).model.name).toBe('b');
+    expect([a.loads, names(manager)]).toEqual([2, ['b']]);
   });
 
   test('asked for again while it is being closed, it is loaded anew', async () => {

@@ -24,16 +24,16 @@ export interface LiveModel<Model> {
 interface Holder<Model> {
   readonly lease: ModelLease<Model>;
   uses: number;
-  onIdle: (() => void) | undefined;
+  readonly onIdle: (() => void)[];
 }
 
 export function createLiveModel<Model>(first: ModelLease<Model>): LiveModel<Model> {
-  let holder: Holder<Model> = { lease: first, uses: 0, onIdle: undefined };
+  let holder: Holder<Model> = { lease: first, uses: 0, onIdle: [] };
   /** Settles when an exchange is over. */
   let exchange: Promise<void> | undefined;
 
   const idle = (of: Holder<Model>) =>
-    of.uses === 0 ? Promise.resolve() : new Promise<void>((resolve) => (of.onIdle = resolve));
+    of.uses === 0 ? Promise.resolve() : new Promise<void>((resolve) => of.onIdle.push(resolve));
 
   return {
     get current() {
@@ -47,12 +47,12 @@ export function createLiveModel<Model>(first: ModelLease<Model>): LiveModel<Mode
         return await batch(mine.lease.model);
       } finally {
         mine.uses -= 1;
-        if (mine.uses === 0) mine.onIdle?.();
+        if (mine.uses === 0) for (const tell of mine.onIdle.splice(0)) tell();
       }
     },
     async switchTo(next) {
       const old = holder;
-      holder = { lease: next, uses: 0, onIdle: undefined };
+      holder = { lease: next, uses: 0, onIdle: [] };
       exchange = undefined;
       await idle(old);
       await old.lease.retire();
@@ -61,7 +61,7 @@ export function createLiveModel<Model>(first: ModelLease<Model>): LiveModel<Mode
       const work = (async () => {
         await idle(holder);
         await holder.lease.retire();
-        holder = { lease: await load(), uses: 0, onIdle: undefined };
+        holder = { lease: await load(), uses: 0, onIdle: [] };
       })();
       exchange = work;
       // Without a batch that waits, nobody else hears of it.

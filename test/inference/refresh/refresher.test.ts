@@ -292,6 +292,40 @@ describe('a model that is exchanged while it is used', () => {
     expect((await model.embed(ask, 'document')).vectors).toHaveLength(2);
   });
 
+  test('a model that others use too is exchanged here alone, without waiting for them', async () => {
+    const [a, b] = [await folder('a', times(1)), await folder('b', times(2))];
+    const { model, refresher } = await live(a);
+    const other = await manager.acquire(await prepare(a));
+    const refreshed = refresher.refresh(() => prepare(b));
+    const inTime = Promise.race([refreshed, sleep(5_000).then(() => 'it waits for the others')]);
+    expect(await inTime).toMatchObject({ result: 'switched' });
+    const [mine, theirs] = await Promise.all([
+      model.embed(ask, 'document'),
+      other.model.embed(ask, 'document'),
+    ]);
+    expect(mine.modelId).not.toBe(theirs.modelId);
+    other.release();
+    await expect.poll(() => manager.loaded.length).toBe(1);
+  });
+
+  test('a stop that waits for a batch under way ends, also when the model is exchanged meanwhile', async () => {
+    manager = createModelManager();
+    const [a, b] = await Promise.all(
+      [times(1), times(2)].map(async (tiny, at) =>
+        manager.acquire(await prepare(await folder(`stop-${at}`, tiny))),
+      ),
+    );
+    const inner = createLiveModel(a!);
+    let end: () => void = () => undefined;
+    const batch = inner.use(() => new Promise<void>((resolve) => (end = resolve)));
+    await sleep(0);
+    const closed = inner.close();
+    await sleep(0);
+    const switched = inner.switchTo(b!);
+    end();
+    await Promise.all([batch, closed, switched]);
+  });
+
   test('when neither the new model nor the old one can be loaded, batches are refused until one can', async () => {
     const [a, b] = [await folder('lost', times(1)), await folder('b', times(2))];
     const { model, refresher } = await live(a, { maxModels: 1 });
