@@ -63,10 +63,12 @@ export async function tuneStore(
     if (!found.indexes.has(plan.name)) await tuneIndex(connection, names, key, plan, how, signal);
   const { keepsTerms, termsIndex } = found;
   if (!keepsTerms) return;
-  const built =
-    found.indexes.has(termsIndex) ||
-    (await tuneIndex(connection, names, key, termsIndexPlan(names, key, termsIndex), how, signal));
-  if (built) await countWords(connection, names, key, signal);
+  const there = found.indexes.has(termsIndex);
+  const plan = termsIndexPlan(names, key, termsIndex);
+  const built = !there && (await tuneIndex(connection, names, key, plan, how, signal));
+  // Else the server looks at each chunk that it counts, until it vacuums the table in its own time.
+  if (built && !vacuum) await connection.query({ text: `vacuum ${names.chunks}` }, signal);
+  if (there || built) await countWords(connection, names, key, signal);
 }
 
 /** @returns whether it was built now */

@@ -29,7 +29,8 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
   const client = new Redis(config.url, {
     lazyConnect: true,
     protocol: options.handedOver === true ? 2 : 3,
-    connectionName: options.name,
+    // Redis takes no name with a blank.
+    connectionName: options.name.replaceAll(' ', ':'),
     connectTimeout: config.timeoutMs,
     socketTimeout: config.timeoutMs,
     maxRetriesPerRequest: options.patient ? null : 0,

@@ -126,7 +126,8 @@ class Reading {
       let round: Round | undefined;
       let reader: ReadingConnection;
       try {
-        reader = await this.#connected();
+        // What was read ahead is handed over, whatever became of the connection since.
+        reader = ahead === undefined ? await this.#connected() : this.#reader!;
         if (!opened) await this.#group.open(reader);
         opened = true;
         if (ahead === undefined && this.#connector.clock.now() >= lookAt) {

@@ -126,6 +126,12 @@ export function otherTextsSuite(name: string, { openBed, sink }: OtherTextsHarne
       expect(await textsOf(bed, finer, 'ants.md')).toEqual([1, 2, 3].map((n) => sentence('termites', n)));
       expect(await textsOf(bed, finer, 'cows.md')).toEqual([]);
       expect((await bed.run({ input: finer })).outcomes).toMatchObject({ unchanged: 3 });
+      // What is kept meanwhile serves the way back too.
+      await bed.write({ 'bees.md': text('hives') });
+      await bed.run({ input: finer });
+      await withRollback(bed.spec(finer), { connectors }, (reindex) => reindex.switch(0));
+      expect(await activeCount(bed)).toEqual({ documents: 3, chunks: 3 });
+      expect(await textsOf(bed, input, 'bees.md')).toEqual([text('hives')]);
     });
 
     it('a document that neither store nor source has is named, and keeps the generation from becoming the active one', async () => {

@@ -144,4 +144,20 @@ describe('the index of words', { timeout: patience }, () => {
     await store.generations!.drop(number);
     expect(await indexes()).toBe(1);
   });
+
+  it('leaves chunks on a server that are counted without a look at each', async () => {
+    const store = await onServer('counted', 100);
+    await store.prepare({ ...layout, terms: true });
+    await fill(store, documents(200));
+    const unseen = async () =>
+      (
+        await onAdmin(
+          "select relpages - relallvisible as pages from pg_class where oid = 'millrace.chunks'::regclass",
+        )
+      )[0]!['pages'];
+    await onAdmin('analyze millrace.chunks');
+    expect(await unseen()).toBeGreaterThan(0);
+    await store.tune();
+    expect(await unseen()).toBe(0);
+  });
 });
