@@ -1,5 +1,6 @@
 import type { ModelUpdate } from '../contracts/model-updates.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { errorPolicy } from '../flow/error-policy.js';
 import { watchBranch } from '../inference/refresh/watch-branch.js';
 import { watchFolder } from '../inference/refresh/watch-folder.js';
 import type { RefreshOutcome } from '../inference/refresh/refresher.js';
@@ -98,7 +99,10 @@ export function createModelUpdater({ refresh, targets, context, signal }: ModelU
               message: `${message}; looked at again in ${everyMs} ms.`,
             }),
         });
-        for await (const _ of commits) await target.refresh({ model, revision });
+        for await (const { forget } of commits) {
+          const { error } = await target.refresh({ model, revision });
+          if (error !== undefined && errorPolicy[error.code].action === 'pause') forget();
+        }
         return;
       }
       default:

@@ -36,12 +36,11 @@ export async function startRefresh(options: StartRefreshOptions): Promise<() => 
   const over = new AbortController();
   const signal = AbortSignal.any([stop.draining, over.signal]);
   const updater = createModelUpdater({ refresh, targets: models.targets, context, signal });
+  // Before anything is begun: where it cannot be had, nothing is left to end.
+  const events = refresh.events && (await openModelUpdates(refresh.events, spec, context));
   onControl?.({ updateModel: (update) => updater.update(update) });
   const background = [updater.watch()];
-  if (refresh.events !== undefined) {
-    const events = await openModelUpdates(refresh.events, spec, context);
-    background.push(updater.listen(events.updates(signal)));
-  }
+  if (events !== undefined) background.push(updater.listen(events.updates(signal)));
   /** A run goes on without news of models, and says so. */
   const watched = background.map((work) =>
     work.catch((thrown: unknown) => {

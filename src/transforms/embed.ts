@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/context.js';
 import type { Batching, EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { untilAborted } from '../errors/until-aborted.js';
 import { BatchBudget } from '../flow/batch-budget.js';
 import { Batcher } from '../flow/batcher.js';
 import type { Chance } from '../flow/chance.js';
@@ -52,8 +53,9 @@ export function createEmbedder({
   signal,
   report,
 }: EmbedderOptions): Embedder {
+  // A model that pays no heed to the signal must not hold up a stop.
   const patiently = <T>(call: (signal: AbortSignal) => Promise<T>) =>
-    retry(() => call(signal), {
+    retry(() => untilAborted(call(signal), signal), {
       clock,
       chance,
       signal,

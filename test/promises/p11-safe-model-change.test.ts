@@ -336,6 +336,36 @@ test('a watched branch of the hub: the new commit serves, and is remembered only
   }
 });
 
+test('a commit that could not be fetched for an outage of the hub is fetched at a later look', async () => {
+  const bed = await openBed();
+  const at = (name: string, files: Record<string, Buffer>) => ({
+    id: 'owner/topics',
+    branch: 'main',
+    commit: createHash('sha1').update(name).digest('hex'),
+    files,
+  });
+  const hub = await startHub(at('one', labelled('old')));
+  try {
+    const run = await start(bed, {
+      chain: [topics('owner/topics'), chunk, embed],
+      models: { hubUrl: hub.url },
+      refresh: { watch: 'owner/topics', everyMs: 50 },
+    });
+    expect(await run.refreshed(1)).toMatchObject({ result: 'unchanged' });
+    hub.fail('config.json', { kind: 'cut', after: 0 }, { kind: 'cut', after: 0 });
+    hub.publish(at('two', labelled('new')));
+    expect(await run.refreshed(2)).toMatchObject({
+      result: 'refused',
+      error: { code: 'remote_unavailable' },
+    });
+    await expect.poll(() => run.refreshes.at(-1)?.result, { timeout: 10_000 }).toBe('switched');
+    await run.more(1);
+    await run.end();
+  } finally {
+    await hub.close();
+  }
+});
+
 test('a name that the chain has not is refused at the start', async () => {
   const bed = await openBed();
   await expect(start(bed, { chain: [chunk, embed], refresh: { watch: './absent' } })).rejects.toMatchObject({

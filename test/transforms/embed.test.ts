@@ -9,6 +9,7 @@ import { createWorkerPool, type WorkerPool } from '../../src/inference/workers/p
 import type { RunEvent } from '../../src/observability/events.js';
 import { createEmbedder } from '../../src/transforms/embed.js';
 import { estimateTokens } from '../../src/transforms/estimate-tokens.js';
+import { ownEmbedding } from '../support/own-embedding.js';
 import { tinyModelFiles } from '../support/tiny-model.js';
 import { writeFiles } from '../support/write-files.js';
 
@@ -70,6 +71,22 @@ test('texts are counted before they wait for a batch: what has as many tokens go
   expect(cost).toBe(texts.reduce((sum, _, at) => sum + 1 + ((at * 7) % 60) + 2, 0));
   expect(1 - cost / padded).toBeLessThan(0.15);
   await model.close();
+});
+
+test('a model that pays no heed to a stop does not hold it up', async () => {
+  const stop = new AbortController();
+  const deaf = await ownEmbedding({ name: 'deaf', before: () => new Promise(() => undefined) }).load();
+  const embedder = createEmbedder({
+    model: deaf,
+    role: 'document',
+    clock: systemClock,
+    signal: stop.signal,
+    report: () => undefined,
+  });
+  const asked = embedder.embed({ text: 'ants' });
+  setImmediate(() => setImmediate(() => stop.abort(new Error('stopped'))));
+  const inTime = Promise.race([asked, systemClock.sleep(2_000).then(() => 'it is waited for')]);
+  await expect(inTime).rejects.toThrow('stopped');
 });
 
 test('a single text that finds every worker idle goes straight to the model', async () => {

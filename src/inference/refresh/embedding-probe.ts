@@ -31,7 +31,8 @@ export interface EmbeddingProbeOptions {
 
 /**
  * Judges an embedding model by fixed texts: count, width, finite components, length over 0; against the old model, where
- * both are of one space, the direction of each vector; and that it reads texts as long as the old one does.
+ * both are of one space, the direction of each vector; and that it reads texts as long as the
+ * first one does.
  * @throws MillraceError `artifact_mismatch` for another space where one is filled; `probe_failed` for the rest
  */
 export function embeddingProbe({ sameSpace }: EmbeddingProbeOptions): Probe<EmbeddingModel, Sample> {
@@ -42,7 +43,7 @@ export function embeddingProbe({ sameSpace }: EmbeddingProbeOptions): Probe<Embe
       const { identity, maxTokens } = model;
       return { identity, maxTokens, vectors };
     },
-    judge(next, old) {
+    judge(next, old, first) {
       const { identity, vectors } = next;
       const equal = identityDigest(identity) === identityDigest(old.identity);
       if (sameSpace && !equal)
@@ -55,8 +56,8 @@ export function embeddingProbe({ sameSpace }: EmbeddingProbeOptions): Probe<Embe
         );
       if (vectors.length !== texts.length)
         throw failed(`it gave ${vectors.length} vectors for ${texts.length} texts`);
-      if (next.maxTokens < old.maxTokens)
-        throw failed(`it reads ${next.maxTokens} tokens of a text, and texts are cut for ${old.maxTokens}`);
+      if (next.maxTokens < first.maxTokens)
+        throw failed(`it reads ${next.maxTokens} tokens of a text, and texts are cut for ${first.maxTokens}`);
       for (const [at, vector] of vectors.entries()) {
         const fault = checkVector(vector, identity.width);
         if (fault !== undefined) throw failed(`of ${JSON.stringify(texts[at])}: ${fault.message}`);

@@ -49,6 +49,7 @@ export function createRefresher<Model extends { close(): Promise<void> }, Sample
   const { name, live, manager, probe, idOf, clock, report, signal } = options;
   let { loadable } = options;
   let reference: Sample | undefined;
+  let first: Sample | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   async function exchange(
@@ -64,9 +65,10 @@ export function createRefresher<Model extends { close(): Promise<void> }, Sample
         return reference;
       });
     const old = reference;
+    const beginning = (first ??= old);
     const judged = async (lease: ModelLease<Model>) => {
       try {
-        probe.judge(await probe.sample(lease.model, signal), old);
+        probe.judge(await probe.sample(lease.model, signal), old, beginning);
         return lease;
       } catch (error) {
         await lease.retire();

@@ -11,8 +11,15 @@ export interface WatchBranchOptions {
   onFault(error: MillraceError): void;
 }
 
-/** Gives the commit of a branch, until the signal aborts: at the first look, and whenever it is another one. */
-export async function* watchBranch(options: WatchBranchOptions): AsyncGenerator<string> {
+/** What a branch stands for now. */
+export interface BranchNews {
+  readonly commit: string;
+  /** Nothing came of it that would last: it is told again at the next look. */
+  forget(): void;
+}
+
+/** Tells the commit of a branch, until the signal aborts: at the first look, and whenever it is another one. */
+export async function* watchBranch(options: WatchBranchOptions): AsyncGenerator<BranchNews> {
   const { everyMs, clock, signal, commitOf, onFault } = options;
   let told: string | undefined;
   while (!signal.aborted) {
@@ -21,7 +28,7 @@ export async function* watchBranch(options: WatchBranchOptions): AsyncGenerator<
       const commit = await commitOf(signal);
       if (commit === told) continue;
       told = commit;
-      yield commit;
+      yield { commit, forget: () => (told = undefined) };
     } catch (error) {
       if (signal.aborted) return;
       onFault(MillraceError.from(error));

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { refuseAccess } from '../../observability/http/access.js';
@@ -35,7 +36,7 @@ export interface InferenceServer {
   ready(): void;
   /** What is waiting or under way. */
   readonly load: QueueLimits;
-  /** Takes nothing more and resolves when everything under way is answered. */
+  /** Takes nothing more and resolves when everything under way is answered, and the answers are read. */
   drain(): Promise<void>;
   /** Cuts every connection. */
   abort(): Promise<void>;
@@ -61,7 +62,9 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   const created = Math.floor(clock.now() / 1000);
 
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
-    const work = respond(request, response).finally(() => underWay.delete(work));
+    const work = respond(request, response)
+      .then(() => sent(response))
+      .finally(() => underWay.delete(work));
     underWay.add(work);
   });
 
@@ -182,8 +185,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     },
     async drain() {
       draining = true;
-      server.close();
-      server.closeIdleConnections();
+      // HTTP's own close, and what it calls idle, cut off answers that are written and not yet read.
+      NetServer.prototype.close.call(server);
       while (underWay.size > 0) await Promise.all(underWay);
       server.closeIdleConnections();
     },
@@ -207,6 +210,15 @@ interface Route {
 
 /** As others note a client that left before its answer. */
 const clientGone = 499;
+
+/** The answer has left this process, or there is nobody to read it. */
+function sent(response: ServerResponse): Promise<void> {
+  if (response.writableFinished || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.once('finish', resolve);
+    response.once('close', resolve);
+  });
+}
 
 function isGone(request: IncomingMessage): boolean {
   return request.destroyed && !request.complete;

@@ -14,8 +14,10 @@ const handler = (results: readonly (Json | Error)[], modelId = 'm'): ModelHandle
   run: async () => ({ modelId, results }),
   close: async () => undefined,
 });
-const judged = async (next: readonly (Json | Error)[], old: readonly (Json | Error)[] = ['x', 'y']) =>
-  probe.judge(await probe.sample(handler(next), signal), await probe.sample(handler(old), signal));
+const judged = async (next: readonly (Json | Error)[], old: readonly (Json | Error)[] = ['x', 'y']) => {
+  const before = await probe.sample(handler(old), signal);
+  probe.judge(await probe.sample(handler(next), signal), before, before);
+};
 
 test('sound results pass, also with an error where the old model gave one', async () => {
   await judged([{ label: 'x', score: 0.5 }, [0, 1]]);

@@ -237,11 +237,10 @@ describe('a model that is exchanged while it is used', () => {
       maxTokens: 9,
       vectors: Array.from({ length: 6 }, () => Float32Array.of(Math.cos(angle), Math.sin(angle))),
     });
-    expect(() => probe.judge(sample(0.1), sample(0))).not.toThrow();
-    expect(() => probe.judge(sample(0.3), sample(0))).toThrow('cosine of 0.955');
-    expect(() =>
-      probe.judge({ ...sample(0.3), identity: { ...identity, dtype: 'fp32' } }, sample(0)),
-    ).not.toThrow();
+    const judge = (next: ReturnType<typeof sample>) => () => probe.judge(next, sample(0), sample(0));
+    expect(judge(sample(0.1))).not.toThrow();
+    expect(judge(sample(0.3))).toThrow('cosine of 0.955');
+    expect(judge({ ...sample(0.3), identity: { ...identity, dtype: 'fp32' } })).not.toThrow();
   });
 
   test('a model that fills a store is exchanged for another device or thread count, not for another space', async () => {
@@ -277,6 +276,24 @@ describe('a model that is exchanged while it is used', () => {
     expect((await model.embed(withIds, 'document')).vectors).toEqual(
       (await model.embed(plain, 'document')).vectors,
     );
+  });
+
+  test('after one that reads longer texts, the first model may come back: texts are cut for it', async () => {
+    const reads = (max_seq_length: number) => ({
+      files: { 'sentence_bert_config.json': { max_seq_length, do_lower_case: false } },
+    });
+    const [first, longer, shorter] = [
+      await folder('first', reads(8)),
+      await folder('longer', reads(10)),
+      await folder('shorter', reads(6)),
+    ];
+    const { refresher } = await live(first);
+    expect(await refresher.refresh(() => prepare(longer))).toMatchObject({ result: 'switched' });
+    expect(await refresher.refresh(() => prepare(shorter))).toMatchObject({
+      result: 'refused',
+      error: { code: 'probe_failed', message: expect.stringContaining('texts are cut for 6') as string },
+    });
+    expect(await refresher.refresh(() => prepare(first))).toMatchObject({ result: 'switched' });
   });
 
   test('a model that others use too is not closed to make room for its successor', async () => {

@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmbeddingModel } from '../../../src/contracts/embedding-model.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
@@ -361,6 +361,23 @@ describe('the life of a server', () => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get('connection')).toBe('close');
     await drain;
+  });
+
+  test('draining waits for a client that reads a long answer slowly', async () => {
+    const wide = new Float32Array(4_000_000).fill(0.5);
+    await start({ models: new Map([['small', { ...served, embed: async () => [wide] }]]) });
+    server.ready();
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, resolve);
+      call.on('error', reject);
+      call.end(JSON.stringify({ model: 'small', input: 'a', encoding_format: 'base64' }));
+    });
+    const over = server.drain().then(() => server.abort());
+    await new Promise((done) => setTimeout(done, 50));
+    let bytes = 0;
+    for await (const part of answer) bytes += (part as Buffer).length;
+    expect(bytes).toBe(Number(answer.headers['content-length']));
+    await over;
   });
 
   test('an address that is taken is an error that names it', async () => {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { untilAborted } from '../../../errors/until-aborted.js';
 import { Breaker } from '../../../flow/breaker.js';
 import { Gate } from '../../../flow/gate.js';
 import { underEither } from '../../../flow/under-either.js';
@@ -101,11 +102,13 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
 
   return {
     call: (what, signal) =>
-      gate.run(1, () =>
-        signal === undefined
-          ? call(what, closing.signal)
-          : underEither(signal, closing.signal, (either) => call(what, either)),
-      ),
+      signal === undefined
+        ? gate.run(1, () => call(what, closing.signal))
+        : // Whoever leaves while it waits for its turn is not kept until that comes.
+          untilAborted(
+            gate.run(1, () => underEither(signal, closing.signal, (either) => call(what, either))),
+            signal,
+          ),
     async reach(signal) {
       try {
         await once(probe, endpoint, signal);

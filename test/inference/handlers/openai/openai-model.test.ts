@@ -368,6 +368,21 @@ describe('the size of calls', () => {
     expect(api.requests).toHaveLength(5);
   });
 
+  test('is kept without holding on to a caller that leaves while it waits for its turn', async () => {
+    await start();
+    const small = await model({ concurrency: 1 });
+    api.fail({ kind: 'hang' });
+    const leave = new AbortController();
+    const first = failure(small.embed(items, 'document'));
+    while (api.requests.length < 2) await new Promise((done) => setTimeout(done, 5));
+    const second = small.embed(items, 'document', leave.signal);
+    leave.abort(new Error('left'));
+    await expect(second).rejects.toThrow('left');
+    await small.close();
+    expect((await first).code).toBe('aborted');
+    expect(api.requests).toHaveLength(2);
+  });
+
   test('do not outlive their model: one that waits for its turn ends when it is closed', async () => {
     await start();
     const clock = new VirtualClock(0);
