@@ -77,8 +77,9 @@ export class Batcher<Item, Result> {
     return this.#underWay === 0 && this.#queue.length === 0;
   }
 
-  submit(item: Item): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject }));
+  /** @param signal as of `submitAll` */
+  submit(item: Item, signal?: AbortSignal): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject, signal }));
   }
 
   /**
