@@ -5,6 +5,7 @@ import type { BatchQueue, Sized } from './batch-queue.js';
 import { mayBeOneItem } from './error-policy.js';
 import { QueueBySize } from './queue-by-size.js';
 import { QueueInTurn } from './queue-in-turn.js';
+import { underEither } from './under-either.js';
 
 export interface BatcherOptions<Item, Result> {
   /**
@@ -33,6 +34,9 @@ export interface BatcherOptions<Item, Result> {
   wait?: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal };
 }
 
+/** Reason for which a batch waits no longer. */
+const gone = 'gone';
+
 /** Whoever waits for the results of some items. */
 interface Caller<Result> {
   /** What still waits when it aborts goes into no batch. */
@@ -60,8 +64,8 @@ export class Batcher<Item, Result> {
   readonly #queue: BatchQueue<Waiting<Item, Result>>;
   #underWay = 0;
   #scheduled = false;
-  /** When the batch that waits for more goes in any case; undefined while none waits. */
-  #deadline: number | undefined;
+  /** When the batch that waits for more goes in any case, and what ends its timer; undefined while none waits. */
+  #waits: { readonly until: number; readonly over: AbortController } | undefined;
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
@@ -73,8 +77,9 @@ export class Batcher<Item, Result> {
     return this.#underWay === 0 && this.#queue.length === 0;
   }
 
-  submit(item: Item): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject }));
+  /** @param signal as of `submitAll` */
+  submit(item: Item, signal?: AbortSignal): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => this.#enqueue(item, 0, { resolve, reject, signal }));
   }
 
   /**
@@ -127,20 +132,22 @@ export class Batcher<Item, Result> {
     const { wait, maxItems } = this.#options;
     const full = this.#queue.size >= budget || this.#queue.length >= maxItems;
     if (wait === undefined || wait.ms <= 0 || this.#underWay === 0 || full) return false;
-    if (this.#deadline === undefined) {
-      this.#deadline = wait.clock.now() + wait.ms;
-      wait.clock.sleep(wait.ms, wait.signal).then(
+    if (this.#waits === undefined) {
+      const over = new AbortController();
+      this.#waits = { until: wait.clock.now() + wait.ms, over };
+      underEither(wait.signal, over.signal, (signal) => wait.clock.sleep(wait.ms, signal)).then(
         () => this.#schedule(),
         // What waits is told by the run itself.
         () => this.#schedule(),
       );
       return true;
     }
-    return wait.clock.now() < this.#deadline && !wait.signal.aborted;
+    return wait.clock.now() < this.#waits.until && !wait.signal.aborted;
   }
 
   #dispatch(budget: number): void {
-    this.#deadline = undefined;
+    this.#waits?.over.abort(gone);
+    this.#waits = undefined;
     const { maxItems: items, concurrency, shareFrom = Infinity } = this.#options;
     // Towards the end of a backlog too, when half are under way: else the last batch runs while others are done.
     const shares = Math.max(concurrency - this.#underWay, Math.ceil(concurrency / 2));

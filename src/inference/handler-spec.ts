@@ -16,6 +16,7 @@ const inferHandlers = {
     .describe('Asks a chat model behind an OpenAI-compatible API, for text or for JSON of a schema.'),
   own: z
     .custom<OwnHandler>(isOwnHandler, { error: 'expected { modelId, run } (docs/handlers.md)' })
+    .superRefine(refuseCounts)
     .optional()
     .describe('A model of one’s own: { modelId, run }. Only in a TypeScript configuration.'),
 };
@@ -26,6 +27,15 @@ export const handlerSpec = z
   .superRefine(nameOneHandler(Object.keys(inferHandlers), 'onnx: { model: ./topics }'));
 
 export type HandlerSpec = z.infer<typeof handlerSpec>;
+
+/** With less than one of either nothing would ever run. */
+function refuseCounts(own: OwnHandler, context: z.RefinementCtx): void {
+  if (!isOwnHandler(own)) return;
+  const { batchSize, concurrency } = own;
+  for (const [name, count] of Object.entries({ batchSize, concurrency }))
+    if (count !== undefined && !(Number.isInteger(count) && count >= 1))
+      context.addIssue({ code: 'custom', path: [name], message: 'expected a whole number from 1' });
+}
 
 function isOwnHandler(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

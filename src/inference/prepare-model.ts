@@ -11,6 +11,7 @@ import type { HubModelOptions } from './models/hub-model.js';
 import { resolveModel } from './models/resolve-model.js';
 import { loadModelFiles } from './load-model-files.js';
 import type { ModelSpec } from './model-spec.js';
+import { openOwnEmbedding } from './open-own-embedding.js';
 import { stagedOnce, type StageFiles } from './staged-once.js';
 import type { WorkerPool } from './workers/pool.js';
 
@@ -93,7 +94,7 @@ export async function prepareEmbeddingModel(
       key: randomUUID(),
       name: 'own',
       bytes: 0,
-      load: (signal) => own.load(signal),
+      load: (signal) => openOwnEmbedding(own, signal),
     };
   }
   throw new MillraceError('config_invalid', 'A model names one handler: static, onnx, openai or own', {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { SearchHit } from '../contracts/chunk-search.js';
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import type { Store, StoreCount } from '../contracts/store.js';
@@ -6,6 +7,7 @@ import type { Condition } from '../elements/filter/condition.js';
 import type { Filter } from '../elements/filter/filter.js';
 import { readFilter } from '../elements/filter/read-filter.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { untilAborted } from '../errors/until-aborted.js';
 import { createEmbedder } from '../transforms/embed.js';
 import { countTerms } from '../transforms/terms/count-terms.js';
 import { checkQuestion } from './check-question.js';
@@ -28,6 +30,7 @@ export interface RetrieveOptions extends TenantOptions {
   readonly threshold?: number;
   /** Chunks before and after each hit that make its `passage`, from 0. Default: no passage. */
   readonly neighbours?: number;
+  /** Gives the question up. */
   readonly signal?: AbortSignal;
 }
 
@@ -69,6 +72,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   const { store, models, terms, spacesOf, clock, release } = parts;
   const closing = new AbortController();
   const { signal } = closing;
+  // Every question under way listens; Node takes more than ten for a leak.
+  setMaxListeners(0, signal);
   const embedders = new Map(
     [...models].map(([space, model]) => [
       space,
@@ -77,8 +82,9 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   );
 
   async function nearest(space: string, { text, threshold, ...query }: Question): Promise<Ranking> {
-    const { vector } = await embedders.get(space)!.embed({ text });
     const { k, filter, cancel } = query;
+    // A model that is away is waited for, by this caller as long as it likes.
+    const { vector } = await untilAborted(embedders.get(space)!.embed({ text }, cancel), cancel);
     const hits = await store.search.search({ space, vector, k, filter }, cancel);
     return threshold === undefined ? hits : hits.filter(({ score }) => score >= threshold);
   }

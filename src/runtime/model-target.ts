@@ -52,11 +52,16 @@ export async function createModelTarget<Model>(options: ModelTargetOptions<Model
     ref,
     commit: (revision, signal) => commitOf(ref.kind === 'hub' ? ref.id : model, revision, signal),
     async refresh(update) {
-      const next = await parseModelRef(update.model, update.revision, spec.baseFolder);
+      // A folder that is gone must not be taken for a model of the hub with the same name.
+      const next =
+        update.model === model && update.revision === revision
+          ? ref
+          : await parseModelRef(update.model, update.revision, spec.baseFolder);
+      const name = next.kind === 'folder' ? next.path : update.model;
       let commit: string | undefined;
       const outcome = await refresher.refresh(async (signal) => {
         commit = next.kind === 'hub' ? await commitOf(next.id, next.revision, signal) : undefined;
-        const loadable = await prepare(update.model, commit ?? update.revision, signal);
+        const loadable = await prepare(name, commit ?? update.revision, signal);
         checkWeights(loadable, update);
         return loadable;
       });

@@ -89,11 +89,16 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
     releasers.push(() => tokenizer.close());
     const embedder = (role: 'document' | 'query') =>
       createEmbedder({ model: opened, role, clock, chance: systemChance, signal, report });
+    const { document, query } = opened.identity.prompts;
+    const [ofDocument, ofQuery] = await tokenizer.ids([document, query]);
     const embedders = { document: embedder('document'), query: embedder('query') };
     return {
       modelId: identityDigest(opened.identity),
       width: opened.identity.width,
-      maxTokens: opened.maxTokens,
+      maxTokens: {
+        document: opened.maxTokens,
+        query: opened.maxTokens + ofDocument!.length - ofQuery!.length,
+      },
       tokenize: (texts) => tokenizer.ids(texts),
       embed: async (texts, role, signal) =>
         (await embedders[role].embedAll(texts, signal)).map(({ vector }) => vector),

@@ -25,8 +25,11 @@ export interface EmbedderOptions {
 
 /** Embeds single texts, in batches gathered over all callers. */
 export interface Embedder {
-  /** @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded */
-  embed(text: EmbedText): Promise<Embedding>;
+  /**
+   * @param signal as of `embedAll`
+   * @throws MillraceError `embedding_invalid`, `inference_failed`: this text alone cannot be embedded; the signal's reason
+   */
+  embed(text: EmbedText, signal?: AbortSignal): Promise<Embedding>;
   /**
    * One embedding a text, in their order.
    * @param signal what still waits for a batch when it aborts is not computed
@@ -114,10 +117,10 @@ export function createEmbedder({
 
   const countAhead = createCountAhead(model, patiently);
 
-  async function embed(text: EmbedText): Promise<Embedding> {
+  async function embed(text: EmbedText, signal?: AbortSignal): Promise<Embedding> {
     // What finds every worker idle gains nothing by a known length.
     const known = countAhead === undefined || text.ids !== undefined || batcher.idle;
-    return batcher.submit(known ? text : await countAhead(text));
+    return batcher.submit(known ? text : await countAhead(text), signal);
   }
 
   return {
@@ -125,7 +128,7 @@ export function createEmbedder({
     embedAll: (texts, signal) =>
       countAhead === undefined || texts.every(({ ids }) => ids !== undefined)
         ? batcher.submitAll(texts, signal)
-        : Promise.all(texts.map(embed)),
+        : Promise.all(texts.map((text) => embed(text, signal))),
   };
 }
 

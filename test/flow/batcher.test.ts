@@ -268,6 +268,21 @@ describe('a batcher that may wait', () => {
     clock.advance(2_000);
   });
 
+  test('leaves no timer behind when a batch goes before its time', async () => {
+    const { batcher, batches } = slow(3);
+    void batcher.submit(1);
+    await settle();
+    void batcher.submit(2);
+    await settle();
+    expect(clock.sleeping).toBe(2);
+    void batcher.submitAll([3, 4, 5]);
+    await settle();
+    expect(batches).toEqual([1, 4]);
+    // The two batches themselves.
+    expect(clock.sleeping).toBe(2);
+    clock.advance(2_000);
+  });
+
   test('does not wait once a batch is full, or the last one is done', async () => {
     const { batcher, batches } = slow(3);
     void batcher.submit(1);

@@ -9,6 +9,7 @@ import { loadEmbeddingModel } from '../../src/inference/load-model.js';
 import { modelSpec } from '../../src/inference/model-spec.js';
 import { createWorkerPool, type WorkerPool } from '../../src/inference/workers/pool.js';
 import { startHub, type HubDouble } from '../support/hub.js';
+import { ownEmbedding } from '../support/own-embedding.js';
 import { tinyModelFiles } from '../support/tiny-model.js';
 
 const commit = createHash('sha1').update('tiny').digest('hex');
@@ -28,6 +29,28 @@ afterAll(async () => {
   await hub.close();
   await rm(folder, { recursive: true, force: true });
 });
+
+test.each([
+  ['concurrency', { concurrency: 0 }],
+  ['maxTokens', { maxTokens: 0 }],
+  ['identity.width', { width: 0 }],
+])(
+  'a model of one’s own with a %s that nothing can run on is refused, and closed',
+  async (place, options) => {
+    let closed = 0;
+    const own = {
+      load: async () => ({
+        ...(await ownEmbedding({ name: 'own', ...options }).load()),
+        close: async () => void (closed += 1),
+      }),
+    };
+    await expect(load({ own })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(`${place}: `) as string,
+    });
+    expect(closed).toBe(1);
+  },
+);
 
 const load = (spec: object, offline = false) =>
   loadEmbeddingModel(modelSpec.parse(spec), {

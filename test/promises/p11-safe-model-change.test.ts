@@ -366,6 +366,32 @@ test('a commit that could not be fetched for an outage of the hub is fetched at 
   }
 });
 
+test('a folder that vanishes is not taken for a model of the hub with the same name', async () => {
+  const bed = await openBed();
+  const path = join(bed.folder, 'owner/topics');
+  await writeFiles(path, labelled('old'));
+  const hub = await startHub({
+    id: 'owner/topics',
+    branch: 'main',
+    commit: createHash('sha1').update('stranger').digest('hex'),
+    files: labelled('strange'),
+  });
+  try {
+    const run = await start(bed, {
+      chain: [topics('owner/topics'), chunk, embed],
+      models: { hubUrl: hub.url },
+      refresh: { watch: 'owner/topics', everyMs: 50 },
+    });
+    expect(await run.refreshed(1)).toMatchObject({ result: 'unchanged' });
+    await rm(path, { recursive: true });
+    expect(await run.refreshed(2)).toMatchObject({ result: 'refused', error: { code: 'model_not_found' } });
+    expect(hub.requests).toEqual([]);
+    await run.end();
+  } finally {
+    await hub.close();
+  }
+});
+
 test('a name that the chain has not is refused at the start', async () => {
   const bed = await openBed();
   await expect(start(bed, { chain: [chunk, embed], refresh: { watch: './absent' } })).rejects.toMatchObject({

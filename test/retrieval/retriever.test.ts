@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PipelineInput } from '../../src/config/schema.js';
 import { createDocument } from '../../src/elements/document.js';
 import type { Retriever } from '../../src/retrieval/retriever.js';
 import { document, logOf, paragraphs, smallChunks, usePglite, version } from '../promises/bed.js';
+import { ownEmbedding } from '../support/own-embedding.js';
 
 const openBed = usePglite();
 
@@ -27,6 +29,24 @@ test('hits say what their score is, and a threshold leaves out what is less simi
   const above = await retriever.retrieve('Who makes honey?', { threshold });
   expect(above.map(({ documentId }) => documentId)).toEqual(['bees']);
   expect(await retriever.retrieve('Who makes honey?', { threshold: 1 })).toEqual([]);
+  await retriever.close();
+});
+
+test('a question can be given up while its model does not answer', async () => {
+  let deaf = false;
+  const own = ownEmbedding({
+    name: 'deaf',
+    before: () => (deaf ? new Promise<void>(() => undefined) : undefined),
+  });
+  const retriever = await filled(
+    { ants: 'Ants live in colonies.' },
+    { chain: [{ chunk: { markdown: {} } }, { embed: { own } }] },
+  );
+  expect(await retriever.retrieve('Who lives in colonies?')).toHaveLength(1);
+  deaf = true;
+  const asked = retriever.retrieve('Who lives in colonies?', { signal: AbortSignal.timeout(50) });
+  const inTime = Promise.race([asked, sleep(3_000).then(() => 'it waits')]);
+  await expect(inTime).rejects.toMatchObject({ name: 'TimeoutError' });
   await retriever.close();
 });
 

@@ -40,8 +40,12 @@ beforeAll(async () => {
 
   url = await new Promise<string>((ready, reject) => {
     const prompted = { onnx: { ...minilm.onnx, prompts } };
+    const asked = { onnx: { ...minilm.onnx, prompts: { ...prompts, query: 'query of the mill: ' } } };
     end = serveModels(
-      parseServe({ serve: { minilm, prompted }, port: 0, workers: 2, models: { offline: true } }, options),
+      parseServe(
+        { serve: { minilm, prompted, asked }, port: 0, workers: 2, models: { offline: true } },
+        options,
+      ),
       {
         signal: stop.signal,
         metrics: createMetrics(),
@@ -86,9 +90,25 @@ describe('the official client of OpenAI', () => {
     expect(await embed('query')).toEqual(await direct('query: mill'));
   });
 
+  test('is refused a query that its longer prompt would cut, and not the same text as a document', async () => {
+    const { max_tokens } = (await client.models.retrieve('asked')) as unknown as { max_tokens: number };
+    const embed = (tokens: number, input_type: string) => {
+      const body = { model: 'asked', input: 'word '.repeat(tokens), input_type };
+      return client.embeddings.create(body);
+    };
+    expect((await embed(max_tokens, 'document')).data).toHaveLength(1);
+    await expect(embed(max_tokens, 'query')).rejects.toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+    });
+    // The prompts have 2 and 5 tokens.
+    expect((await embed(max_tokens - 3, 'query')).data).toHaveLength(1);
+    expect(events.filter((event) => event.type === 'notice' && event.code === 'text_truncated')).toEqual([]);
+  });
+
   test('lists the models', async () => {
     const models = await client.models.list();
-    expect(models.data.map(({ id }) => id)).toEqual(['minilm', 'prompted']);
+    expect(models.data.map(({ id }) => id)).toEqual(['minilm', 'prompted', 'asked']);
     expect((await client.models.retrieve('minilm')).id).toBe('minilm');
   });
 
@@ -113,7 +133,7 @@ test('requests of many clients share batches, and metrics tell of them', async (
   expect(page).toMatch(/millrace_requests_total\{route="embeddings",status="200"\} \d+/);
   expect(page).toMatch(/millrace_batch_seconds_count\{lane="[^"]+",stage="infer"\} \d+/);
   expect(page).toContain('millrace_queue_texts 0');
-  expect(page).toContain('millrace_models 2');
+  expect(page).toContain('millrace_models 3');
 });
 
 test('a pipeline uses it as its model: the store holds the vectors of the model itself', async () => {

@@ -89,6 +89,36 @@ test('a model that pays no heed to a stop does not hold it up', async () => {
   await expect(inTime).rejects.toThrow('stopped');
 });
 
+test('texts that are counted first are not computed either for a caller that left', async () => {
+  const seen: string[] = [];
+  let finish: () => void = () => undefined;
+  const busy = new Promise<void>((resolve) => (finish = resolve));
+  const own = ownEmbedding({
+    name: 'busy',
+    concurrency: 1,
+    before: async (texts) => {
+      seen.push(...texts.map(({ text }) => text));
+      await busy;
+    },
+  });
+  const embedder = createEmbedder({
+    model: { ...(await own.load()), tokenize: async (texts) => texts.map(() => Int32Array.of(1)) },
+    role: 'document',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    report: () => undefined,
+  });
+  const first = embedder.embed({ text: 'ants' });
+  await expect.poll(() => seen).toEqual(['ants']);
+  const leave = new AbortController();
+  const second = embedder.embedAll([{ text: 'bees' }], leave.signal);
+  const refused = expect(second).rejects.toThrow('left');
+  leave.abort(new Error('left'));
+  finish();
+  await Promise.all([first, refused]);
+  expect(seen).toEqual(['ants']);
+});
+
 test('a single text that finds every worker idle goes straight to the model', async () => {
   const { model, embedder, batches } = await open();
   let counted = 0;

@@ -4,7 +4,7 @@ import { MillraceError } from '../../errors/millrace-error.js';
 import { hashFile } from './file-digest.js';
 import type { HubClient, HubFile } from './hub-client.js';
 import type { ModelFile } from './model-folder.js';
-import { openPartialFile, type PartialFile } from './partial-file.js';
+import { giveUp, openPartialFile, type PartialFile } from './partial-file.js';
 
 export interface Download {
   readonly hub: HubClient;
@@ -31,6 +31,7 @@ export async function downloadFile(download: Download): Promise<ModelFile> {
   const { file, target } = download;
   await mkdir(dirname(target), { recursive: true });
   const partial = await openPartialFile(target);
+  let whole = false;
   try {
     let found = await fetchInto(partial, download);
     // What an earlier process left may have been spoilt: the second try is from the first byte.
@@ -38,6 +39,7 @@ export async function downloadFile(download: Download): Promise<ModelFile> {
     if (found !== 'altered') {
       await partial.handle.sync();
       await rename(partial.path, target);
+      whole = true;
       return found;
     }
     await rm(partial.path, { force: true });
@@ -47,6 +49,7 @@ export async function downloadFile(download: Download): Promise<ModelFile> {
       { hint: 'Try again later; a proxy between here and the hub may alter downloads.' },
     );
   } finally {
+    if (!whole) await giveUp(partial);
     await partial.handle.close();
   }
 }

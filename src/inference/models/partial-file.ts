@@ -33,7 +33,15 @@ export async function openPartialFile(target: string): Promise<PartialFile> {
     else await rm(orphan.path, { force: true });
   }
   const handle = await open(path, 'r+');
+  // What was taken over is in use again, before its first byte comes.
+  await handle.utimes(born / 1_000, born / 1_000);
   return { path, handle, bytes: (await handle.stat()).size };
+}
+
+/** Leaves what was fetched to whoever tries next, this process too: by its time it is a file that nobody writes to. */
+export async function giveUp({ handle }: PartialFile): Promise<void> {
+  // A volume that cannot do so leaves it to age.
+  await handle.utimes(0, 0).catch(() => undefined);
 }
 
 async function claimName(target: string): Promise<string> {

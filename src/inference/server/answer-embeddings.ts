@@ -45,12 +45,13 @@ export async function answerEmbeddings(
     const ids = await model.tokenize(texts);
     signal.throwIfAborted();
     const between = clock.now();
-    const long = ids.findIndex(({ length }) => length > model.maxTokens);
+    const most = model.maxTokens[role];
+    const long = ids.findIndex(({ length }) => length > most);
     if (long !== -1)
       throw new ApiError(
         400,
         'context_length_exceeded',
-        `input[${long}] has ${ids[long]!.length} tokens; ${name} reads ${model.maxTokens}. Divide the text: it is never cut in silence.`,
+        `input[${long}] has ${ids[long]!.length} tokens; ${name} reads ${most} of a ${role}. Divide the text: it is never cut in silence.`,
         { param: 'input' },
       );
     const vectors = await model.embed(

@@ -172,7 +172,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       created,
       owned_by: 'millrace',
       dimensions: width,
-      max_tokens: maxTokens,
+      max_tokens: maxTokens.document,
       identity: modelId,
     };
   }

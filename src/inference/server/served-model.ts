@@ -6,8 +6,8 @@ export interface ServedModel {
   readonly modelId: string;
   /** Components of a vector. */
   readonly width: number;
-  /** Most tokens of one text, special tokens excluded. */
-  readonly maxTokens: number;
+  /** Most tokens of one text, by role: what the model reads less its special tokens and the prompt of that role. */
+  readonly maxTokens: Readonly<Record<TextRole, number>>;
   /** Ids of each text, special tokens excluded. */
   tokenize(texts: readonly string[]): Promise<readonly Int32Array[]>;
   /**

@@ -5,6 +5,7 @@ import type { Retriever } from '../../retrieval/retriever.js';
 interface Current {
   readonly retriever: Retriever;
   calls: number;
+  /** Another has its place, and it is to be closed. */
   left: boolean;
 }
 
@@ -23,18 +24,29 @@ export function createMovingRetriever(
 ): Retriever {
   let current: Promise<Current> = Promise.resolve({ retriever: first, calls: 0, left: false });
 
-  async function move(from: Current): Promise<void> {
-    if ((await current) !== from) return;
-    from.left = true;
-    const next = open().then((retriever) => ({ retriever, calls: 0, left: false }));
-    current = next.catch(() => ({ ...from, left: false }));
+  /** Leaves what `held` holds, unless somebody has already. Where the next cannot be opened, it stays. */
+  async function move(held: Promise<Current>, from: Current): Promise<void> {
+    if (current !== held) return;
+    const next = open().then((retriever) => {
+      from.left = true;
+      return { retriever, calls: 0, left: false };
+    });
+    current = next.catch(() => from);
     await next;
-    if (from.calls === 0) await from.retriever.close();
+    await closeLeft(from);
+  }
+
+  /** The last call closes it. */
+  async function closeLeft(one: Current): Promise<void> {
+    if (!one.left || one.calls > 0) return;
+    one.left = false;
+    await one.retriever.close();
   }
 
   async function call<T>(work: (retriever: Retriever) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const one = await current;
+      const held = current;
+      const one = await held;
       one.calls += 1;
       try {
         return await work(one.retriever);
@@ -42,9 +54,9 @@ export function createMovingRetriever(
         if (MillraceError.from(error).code !== 'generation_moved' || attempt === tries) throw error;
       } finally {
         one.calls -= 1;
-        if (one.left && one.calls === 0) await one.retriever.close();
+        await closeLeft(one);
       }
-      await move(one);
+      await move(held, one);
     }
   }
 

@@ -188,6 +188,14 @@ describe('a broken download', () => {
     await resolve('owner/tiny');
   });
 
+  test('that was given up goes on where it ended when the same process tries again', async () => {
+    hub.fail(weightsPath.slice(1), { kind: 'cut', after: 1_000_000 }, { kind: 'cut', after: 0 });
+    await expect(resolve('owner/tiny')).rejects.toMatchObject({ code: 'remote_unavailable' });
+    await resolve('owner/tiny');
+    expect(Number(/\d+/.exec(served().at(-1)!.range ?? '0')?.[0])).toBeGreaterThan(0);
+    expect((await readdir(blobFolder())).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
   test('of a killed process goes on in the next one', async () => {
     hub.fail(weightsPath.slice(1), { kind: 'stall', after: 2_000_000 });
     const child = spawn(process.execPath, [pullChild, hub.url, cacheFolder, 'owner/tiny', commit]);

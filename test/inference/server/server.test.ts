@@ -34,7 +34,7 @@ beforeAll(async () => {
   served = {
     modelId: 'bundled-id',
     width: model.identity.width,
-    maxTokens: 50,
+    maxTokens: { document: 50, query: 50 },
     tokenize: (texts) => tokenizer.ids(texts),
     embed: async (texts, role) => (await model.embed(texts, role)).vectors,
   };

@@ -69,7 +69,10 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
     return call.read(reply);
   }
 
-  /** A service that refuses the probe is there all the same. */
+  /**
+   * A service that refuses the probe is there all the same. One that has had enough calls says nothing of the call that
+   * failed.
+   */
   async function answers(): Promise<boolean> {
     try {
       const timeoutMs = Math.min(endpoint.timeoutMs, mostProbeMs);
@@ -77,7 +80,9 @@ export function createRemoteLane(options: RemoteLaneOptions): RemoteLane {
       return true;
     } catch (error) {
       closing.signal.throwIfAborted();
-      return MillraceError.from(error).code !== 'remote_unavailable';
+      const { code, retryAfterMs = 0 } = MillraceError.from(error);
+      if (code === 'rate_limited') breaker.hold(retryAfterMs);
+      return code !== 'remote_unavailable' && code !== 'rate_limited';
     }
   }
 

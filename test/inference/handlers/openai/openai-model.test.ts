@@ -280,6 +280,16 @@ describe('a call that fails', () => {
     expect(rows((await small.embed(items, 'document', signal)).vectors)).toEqual(expected);
   });
 
+  test('with 503 is no fault of its texts where the service only says that it has had enough calls', async () => {
+    const small = await model();
+    api.judge(({ texts: sent }) =>
+      sent[0] === 'word' ? { kind: 'status', status: 429 } : { kind: 'status', status: 503 },
+    );
+    expect((await failure(small.embed([items[0]!], 'document', signal))).code).toBe('remote_unavailable');
+    api.judge(() => undefined);
+    expect(rows((await small.embed(items, 'document', signal)).vectors)).toEqual(expected);
+  });
+
   test('because nobody listens is an outage', async () => {
     const small = await model();
     await api.close();
