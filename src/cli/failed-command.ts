@@ -4,6 +4,7 @@ import { MillraceError } from '../errors/millrace-error.js';
 import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
+import { failedOf } from '../runtime/failed-of.js';
 import { openFailedStore } from '../runtime/open-parts.js';
 import { replayFailed } from '../runtime/replay.js';
 import type { Command, CommandContext } from './command.js';
@@ -40,10 +41,10 @@ export const failedShowCommand: Command<[configPath: string, documentId: string]
   documentId,
 ) =>
   withFailedStore(context, configPath, async (failed) => {
-    const record = await failed.get(documentId);
-    if (record === undefined) throw unknown(documentId);
-    context.output.data(record);
-    context.output.line(JSON.stringify(record, undefined, 2));
+    for await (const record of failedOf(failed, [documentId])) {
+      context.output.data(record);
+      context.output.line(JSON.stringify(record, undefined, 2));
+    }
   });
 
 /** `millrace failed discard`: forgets failed elements, by id or by filter. */
@@ -51,16 +52,11 @@ export const failedDiscardCommand: Command<
   [configPath: string, documentIds: readonly string[], flags: FailedFlags & { all?: boolean }]
 > = (context, configPath, documentIds, flags) =>
   withFailedStore(context, configPath, async (failed) => {
-    const filter = filterOf(flags);
-    if (documentIds.length === 0 && Object.keys(filter).length === 0 && flags.all !== true)
+    const choice = choiceOf(documentIds, flags);
+    if (Object.keys(choice).length === 0 && flags.all !== true)
       throw new MillraceError('config_invalid', 'Name document ids, a filter, or --all.');
     const records: FailedRecord[] = [];
-    if (documentIds.length === 0) for await (const record of failed.list(filter)) records.push(record);
-    for (const id of documentIds) {
-      const record = await failed.get(id);
-      if (record === undefined) throw unknown(id);
-      records.push(record);
-    }
+    for await (const record of failedOf(failed, choice)) records.push(record);
     const discarded = await failed.discard(records);
     context.output.data({ discarded });
     context.output.line(`${counted(discarded, 'failed element')} discarded`);
@@ -83,16 +79,14 @@ export const failedPurgeCommand: Command<[configPath: string, flags: { olderThan
     context.output.line(`${counted(purged, 'failed element')} purged`);
   });
 
-/** `millrace failed replay`: sends failed elements through the chain again. */
-export const failedReplayCommand: Command<[configPath: string, flags: FailedFlags]> = async (
-  context,
-  configPath,
-  flags,
-) => {
+/** `millrace failed replay`: sends failed elements through the chain again, all, or by id or by filter. */
+export const failedReplayCommand: Command<
+  [configPath: string, documentIds: readonly string[], flags: FailedFlags]
+> = async (context, configPath, documentIds, flags) => {
   const { output, connectors } = context;
   const spec = await context.load(configPath);
   const progress = createProgress(output, Date.now);
-  const { runs, unreadable } = await replayFailed(spec, filterOf(flags), {
+  const { runs, unreadable } = await replayFailed(spec, choiceOf(documentIds, flags), {
     connectors,
     onEvent: (event) => progress.see(event),
   }).finally(() => progress.end());
@@ -126,17 +120,16 @@ function filterOf({ code, stage, prefix }: FailedFlags): FailedFilter {
   return { ...(code && { code }), ...(stage && { stage }), ...(prefix && { idPrefix: prefix }) };
 }
 
+/** @throws MillraceError `config_invalid` where both are given, since one of them would count for nothing */
+function choiceOf(documentIds: readonly string[], flags: FailedFlags): FailedFilter | readonly string[] {
+  const filter = filterOf(flags);
+  if (documentIds.length === 0) return filter;
+  if (Object.keys(filter).length > 0)
+    throw new MillraceError('config_invalid', 'Name document ids or a filter, not both.');
+  return documentIds;
+}
+
 function recordLine({ documentId, stage, error, attempts, lastAt }: FailedRecord): string {
   const tries = attempts === 1 ? '' : `, ${attempts} attempts`;
   return `${documentId}  ${stage}  ${error.code}  ${error.message} (${lastAt}${tries})`;
-}
-
-function unknown(documentId: string): MillraceError {
-  return new MillraceError(
-    'config_invalid',
-    `There is no failed element with the id ${JSON.stringify(documentId)}.`,
-    {
-      hint: '`millrace failed list` shows those that there are.',
-    },
-  );
 }

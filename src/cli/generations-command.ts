@@ -149,13 +149,13 @@ function generationLine({ number, state, count, behind, spaces, since }: Generat
   return `${number}  ${state} since ${new Date(since).toISOString()}  ${counted(count.documents, 'document')}, ${counted(count.chunks, 'chunk')} of ${widths} components${waits}`;
 }
 
-/** What was switched off takes over what was written since only at a switch back. */
+/** What was switched off takes over what came since, a newer version of the same text too, only at a switch back. */
 function behindWords(state: Generation['state'], behind: number): string {
   switch (state) {
     case 'filling':
       return `, behind in ${behind}`;
     case 'retired':
-      return `; a switch back takes over the ${behind} written since`;
+      return `; a switch back takes over the ${behind} written or confirmed since`;
     case 'active':
     case 'leaving':
       return '';

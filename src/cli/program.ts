@@ -20,7 +20,7 @@ export interface Commands {
   readonly query: Command<[config: string, text: string, flags: QueryFlags]>;
   readonly failedList: Command<[config: string, flags: FailedFlags]>;
   readonly failedShow: Command<[config: string, id: string]>;
-  readonly failedReplay: Command<[config: string, flags: FailedFlags]>;
+  readonly failedReplay: Command<[config: string, ids: readonly string[], flags: FailedFlags]>;
   readonly failedDiscard: Command<
     [config: string, ids: readonly string[], flags: FailedFlags & { all?: boolean }]
   >;
@@ -128,8 +128,9 @@ export function createProgram(
   add(failed, 'show <config> <id>', 'one failed element whole').action((config: string, id: string) =>
     call(commands.failedShow(context, config, id)),
   );
-  filtered(add(failed, 'replay <config>', 'send failed elements through the chain again')).action(
-    (config: string, flags: FailedFlags) => call(commands.failedReplay(context, config, flags)),
+  filtered(add(failed, 'replay <config> [ids...]', 'send failed elements through the chain again')).action(
+    (config: string, ids: string[], flags: FailedFlags) =>
+      call(commands.failedReplay(context, config, ids, flags)),
   );
   filtered(add(failed, 'discard <config> [ids...]', 'forget failed elements'))
     .option('--all', 'all of them')

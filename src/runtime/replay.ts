@@ -6,6 +6,7 @@ import { Releasers } from '../flow/releasers.js';
 import { systemClock } from '../flow/system-clock.js';
 import type { RunSummary } from '../observability/events.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
+import { failedOf } from './failed-of.js';
 import { openFailedStore } from './open-parts.js';
 import { runPipeline, type RunOptions } from './run.js';
 
@@ -21,10 +22,12 @@ const deliverySize = 100;
 /**
  * Sends failed elements through the whole chain and the fence again: an old failure never overwrites newer data. Records
  * whose element came through, or is outdated by now, are discarded; those that fail again count one more attempt.
+ * @param choice ids of documents, or a filter
+ * @throws MillraceError `config_invalid` for an id without a record, before anything is replayed
  */
 export async function replayFailed(
   spec: PipelineSpec,
-  filter: FailedFilter,
+  choice: FailedFilter | readonly string[],
   options: Omit<RunOptions, 'source' | 'watch'>,
 ): Promise<ReplaySummary> {
   const releasers = new Releasers();
@@ -39,7 +42,7 @@ export async function replayFailed(
     const failed = await openFailedStore(spec, context);
     const bySource = new Map<string, string[]>();
     const unreadable: string[] = [];
-    for await (const { source, documentId, element } of failed.list(filter)) {
+    for await (const { source, documentId, element } of failedOf(failed, choice)) {
       if (element.kind === 'unreadable') unreadable.push(documentId);
       else append(bySource, source, documentId);
     }

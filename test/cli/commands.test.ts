@@ -143,9 +143,9 @@ describe('millrace', { timeout: 60_000 }, () => {
     expect(values(await on('failed', 'list', 'millrace.yaml', '--json'))).toEqual([]);
   });
 
-  test('failed replay brings in what a mended function takes now', async () => {
+  test('failed replay brings in what a mended function takes now, by id or all', async () => {
     const own = await temporaryFolder();
-    await writeFiles(own, { 'docs/a.md': 'Ants.' });
+    await writeFiles(own, { 'docs/a.md': 'Ants.', 'docs/b.md': 'Bees.' });
     await writeFile(
       join(own, 'config.mjs'),
       `import { existsSync } from 'node:fs';
@@ -165,11 +165,20 @@ export default {
     );
     const within = (...args: string[]) => millrace(args, { cwd: own });
     const ran = await within('run', 'config.mjs');
-    expect([ran.code, ran.stdout], ran.stderr).toEqual([0, expect.stringContaining('1 failed')]);
+    expect([ran.code, ran.stdout], ran.stderr).toEqual([0, expect.stringContaining('2 failed')]);
     await writeFile(join(own, 'mended'), '');
+    const left = async () =>
+      values(await within('failed', 'list', 'config.mjs', '--json')).map((at) => at['documentId']);
+    const refused = await within('failed', 'replay', 'config.mjs', 'a.md', 'nobody');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"nobody"') as string]);
+    expect((await within('failed', 'replay', 'config.mjs', 'a.md', '--stage', 'embed')).code).toBe(2);
+    expect(await left()).toEqual(['a.md', 'b.md']);
+    const one = values(await within('failed', 'replay', 'config.mjs', 'b.md', 'b.md', '--json'));
+    expect(one).toMatchObject([{ runs: [{ outcomes: { stored: 1 } }], unreadable: [] }]);
+    expect(await left()).toEqual(['a.md']);
     const replayed = values(await within('failed', 'replay', 'config.mjs', '--json'));
     expect(replayed).toMatchObject([{ runs: [{ outcomes: { stored: 1 } }], unreadable: [] }]);
-    expect(values(await within('failed', 'list', 'config.mjs', '--json'))).toEqual([]);
+    expect(await left()).toEqual([]);
   });
 
   test('check looks at everything and writes nothing', async () => {

@@ -72,7 +72,7 @@ test.each(Object.entries(places))('every command on failed elements works on %s'
   const [first, second] = listed.map(({ documentId }) => String(documentId)) as [string, string];
   expect((await call(failedListCommand, { prefix: first })).length).toBe(1);
   expect(await call(failedShowCommand, second)).toEqual([listed[1]]);
-  expect(await call(failedReplayCommand, {})).toMatchObject([{ runs: [], unreadable: [first, second] }]);
+  expect(await call(failedReplayCommand, [], {})).toMatchObject([{ runs: [], unreadable: [first, second] }]);
   expect(await call(failedDiscardCommand, [first], {})).toEqual([{ discarded: 1 }]);
   expect(await call(failedPurgeCommand, { olderThan: 3_600_000 })).toEqual([{ purged: 0 }]);
   await expect.poll(() => call(failedPurgeCommand, { olderThan: 0 })).toEqual([{ purged: 1 }]);

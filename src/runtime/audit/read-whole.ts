@@ -24,6 +24,9 @@ export async function* readWhole(source: Source, options: ReadOptions): AsyncGen
     throw new MillraceError(
       'config_invalid',
       `The source "${source.name}" keeps no whole that a store could be compared with: what was trimmed from it is known to nobody.`,
+      {
+        hint: 'Files and tables can be audited. `millrace failed list` shows which entries of a stream did not come through.',
+      },
     );
   for await (const delivery of source.deliveries(lookingContext(signal, maxItemBytes))) {
     signal.throwIfAborted();

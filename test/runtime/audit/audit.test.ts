@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { SourceFactory } from '../../../src/contracts/source.js';
 import { connectors } from '../../../connectors/registry.js';
 import { auditPipeline } from '../../../src/runtime/audit/audit.js';
+import { readWhole } from '../../../src/runtime/audit/read-whole.js';
 import { usePglite, type Bed } from '../../promises/bed.js';
 import { spoil } from './spoil.js';
 
@@ -119,4 +120,14 @@ test('where a step changes documents only their presence is compared', async () 
   await bed.write({ 'page-5.md': '# Page 5\n\nChanged.' });
   const report = await audit(bed, {}, input);
   expect([report.comparedContent, ...found(report)]).toEqual([false, 'orphaned page-3.md']);
+});
+
+test('a source that keeps no whole is refused, with what can be audited', async () => {
+  const source = { name: 'log', endless: true, deliveries: () => expect.unreachable('nothing is read') };
+  const signal = new AbortController().signal;
+  const reading = readWhole(source, { signal, maxItemBytes: 1000, onScope: () => undefined });
+  await expect(reading.next()).rejects.toMatchObject({
+    code: 'config_invalid',
+    hint: expect.stringContaining('Files and tables') as string,
+  });
 });
