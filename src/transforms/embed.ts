@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../contracts/context.js';
 import type { Batching, EmbeddingModel, EmbedText, TextRole } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
@@ -56,6 +57,8 @@ export function createEmbedder({
   signal,
   report,
 }: EmbedderOptions): Embedder {
+  // Every call under way listens; Node takes more than ten for a leak.
+  setMaxListeners(0, signal);
   // A model that pays no heed to the signal must not hold up a stop.
   const patiently = <T>(call: (signal: AbortSignal) => Promise<T>) =>
     retry(() => untilAborted((async () => call(signal))(), signal), {
