@@ -58,7 +58,7 @@ export function createEmbedder({
 }: EmbedderOptions): Embedder {
   // A model that pays no heed to the signal must not hold up a stop.
   const patiently = <T>(call: (signal: AbortSignal) => Promise<T>) =>
-    retry(() => untilAborted(call(signal), signal), {
+    retry(() => untilAborted((async () => call(signal))(), signal), {
       clock,
       chance,
       signal,

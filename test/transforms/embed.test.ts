@@ -89,6 +89,19 @@ test('a model that pays no heed to a stop does not hold it up', async () => {
   await expect(inTime).rejects.toThrow('stopped');
 });
 
+test('a model of plain JavaScript may answer without a promise', async () => {
+  const own = await ownEmbedding({ name: 'plain' }).load();
+  const vectors = [Float32Array.of(1, 2)];
+  const embedder = createEmbedder({
+    model: { ...own, embed: () => ({ modelId: 'plain', width: 2, vectors }) as never },
+    role: 'document',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    report: () => undefined,
+  });
+  expect(await embedder.embed({ text: 'ants' })).toEqual({ modelId: 'plain', vector: vectors[0] });
+});
+
 test('texts that are counted first are not computed either for a caller that left', async () => {
   const seen: string[] = [];
   let finish: () => void = () => undefined;
