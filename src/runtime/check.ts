@@ -6,6 +6,7 @@ import type { Connectors } from '../config/schema.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
 import { within } from '../flow/within.js';
+import { findOnnxRuntime } from '../inference/handlers/onnx/find-onnx-runtime.js';
 import type { LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
 import { openHandler, openModel, openPool } from './open-model.js';
@@ -99,6 +100,8 @@ async function openHere<Opened>(
   open: (local: PipelineSpec) => Promise<Opened>,
 ): Promise<Opened | undefined> {
   const { offline } = spec.models;
+  // Better told now than after a download.
+  if (namedModels(spec).some(({ onnx }) => onnx !== undefined)) findOnnxRuntime();
   try {
     return await open({ ...spec, models: { ...spec.models, offline: true } });
   } catch (error) {
@@ -110,13 +113,19 @@ async function openHere<Opened>(
 
 /** `owner/name`; a folder or the bundled model is here or nowhere. */
 function namesHubModel(spec: PipelineSpec): boolean {
+  return namedModels(spec)
+    .flatMap((model) => Object.values(model))
+    .some((options) => /^[\w-][\w.-]*\/[\w.-]+$/.test(options?.model ?? ''));
+}
+
+/** Of embed and infer: models that are files, by their handlers. */
+function namedModels(spec: PipelineSpec) {
   const handlers = inferSteps(spec).flatMap(({ models }) => Object.values(models));
   const models = Object.values(spec.embed.models);
-  const named = [
-    ...models.flatMap((model) => [model.static, model.onnx]),
-    ...handlers.flatMap(({ onnx, transformers }) => [onnx, transformers]),
+  return [
+    ...models.map((model) => ({ static: model.static, onnx: model.onnx, transformers: undefined })),
+    ...handlers.map(({ onnx, transformers }) => ({ static: undefined, onnx, transformers })),
   ];
-  return named.some((options) => /^[\w-][\w.-]*\/[\w.-]+$/.test(options?.model ?? ''));
 }
 
 async function look(part: Finding['part'], work: () => Promise<string>): Promise<Finding> {

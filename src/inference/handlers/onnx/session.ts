@@ -1,6 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MillraceError } from '../../../errors/millrace-error.js';
-import { installOnnxRuntime } from './install-onnx-runtime.js';
+import { onnxRuntimeMissing } from './runtime-missing.js';
 import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
@@ -177,10 +177,7 @@ async function importRuntime() {
     runtime.env.logLevel = 'fatal';
     return runtime;
   } catch (cause) {
-    throw new MillraceError('runtime_missing', 'The onnx handler needs the package onnxruntime-node', {
-      cause,
-      hint: `Install it: ${installOnnxRuntime}`,
-    });
+    throw onnxRuntimeMissing(cause);
   }
 }
 
