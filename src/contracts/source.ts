@@ -25,7 +25,10 @@ export interface SourceContext {
    * other. Only then does what was true earlier lose to what was true later, whichever was read or is written first.
    */
   observe(documentIds: readonly string[]): Promise<readonly Version[]>;
-  /** Now, for the beginning of a pass: not above any version that `observe` gives from here on. */
+  /**
+   * Now, for the beginning of a pass: above every version that `observe` gave to this process, and not above any that it
+   * gives from here on.
+   */
   passStart(): Promise<Version>;
   /** What the source remembers in the store, from run to run and for all processes that read it. */
   readonly state: SourceState;

@@ -55,6 +55,12 @@ export function nextVersion(version: Version): Version {
   return next < limit64 ? versionOf(Number(epoch), position, next) : versionOf(Number(epoch), position + 1n);
 }
 
+/** The least position of an epoch at which every version is greater than this one, or equal to it. */
+export function positionAfter(version: Version): number {
+  const [, position, index] = version.split('.') as [string, string, string];
+  return Number.parseInt(position, 16) + (index === zeros ? 0 : 1);
+}
+
 /** The greater of two versions; an absent one is below all. */
 export function laterVersion(a: Version | undefined, b: Version | undefined): Version | undefined {
   if (a === undefined || b === undefined) return a ?? b;

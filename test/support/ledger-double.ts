@@ -5,7 +5,8 @@ import type { Json } from '../../src/elements/metadata.js';
 import type { Outcome } from '../../src/elements/outcome.js';
 import type { SourceElement } from '../../src/elements/document.js';
 import { contentHash } from '../../src/elements/hash.js';
-import { laterVersion, nextVersion, versionOf, type Version } from '../../src/elements/version.js';
+import { laterVersion, type Version } from '../../src/elements/version.js';
+import { createObservation } from '../../src/runtime/observation.js';
 
 interface Row {
   version: Version;
@@ -21,22 +22,19 @@ export class LedgerDouble {
   /** Of the last whole pass: what it did not name and nobody knows is gone below this. */
   #floor: Version | undefined;
 
-  observe(ids: readonly string[], now: number): Version[] {
-    return ids.map((id) => {
-      const held = this.rows.get(id)?.version;
-      return laterVersion(versionOf(0, BigInt(now)), held && nextVersion(held))!;
-    });
-  }
-
-  /** @param now the time of the process that reads, which may be wrong */
+  /** @param clock the time of the process that reads, which may be wrong */
   context(clock: Pick<Clock, 'now'>, parts: Partial<SourceContext> = {}): SourceContext {
+    // A failed version takes the place of the newest.
+    const ledger = async (id: string) => {
+      const version = this.rows.get(id)?.version;
+      return version && { version, failedVersion: undefined };
+    };
     return {
       signal: new AbortController().signal,
       watch: false,
       maxItemBytes: 32 << 20,
       allowMassDeletion: false,
-      observe: (ids) => Promise.resolve(this.observe(ids, clock.now())),
-      passStart: () => Promise.resolve(versionOf(0, BigInt(clock.now()))),
+      ...createObservation({ ledger }, clock),
       state: this.state,
       lag: () => undefined,
       ...parts,

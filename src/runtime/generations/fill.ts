@@ -70,7 +70,8 @@ export async function fillGeneration(options: FillOptions): Promise<FillSummary>
   let [after, inRound, over] = ['', 0, false];
 
   async function next(): Promise<readonly BehindDocument[]> {
-    const limit = rate === undefined ? atOnce : Math.max(1, Math.min(atOnce, Math.floor(rate)));
+    // At a rate a tenth of a second's worth: the more at once, the longer the pauses between.
+    const limit = rate === undefined ? atOnce : Math.min(atOnce, Math.ceil(rate / 10));
     while (!over) {
       const claimed = await patiently(() => generations.claim(number, { after, limit, leaseMs }, signal));
       // What was refused would be refused again.

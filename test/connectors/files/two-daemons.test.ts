@@ -157,6 +157,35 @@ test('two daemons over one folder end at what it holds, however far their clocks
   );
 }, 60_000);
 
+test('a file of lines that comes and goes between the looks of a daemon whose clock is behind leaves nothing', async () => {
+  const act = (what: 'look' | 'settle', daemon: number) => ({ do: what, daemon }) as const;
+  const { folder, store } = await play({
+    steps: [
+      ...[
+        act('settle', 0),
+        act('settle', 0),
+        act('settle', 1),
+        act('look', 0),
+        act('look', 0),
+        act('settle', 1),
+      ],
+      ...[act('look', 0), act('look', 0), { do: 'write', file: 0 }, { do: 'remove', file: 2 } as const],
+      ...[act('look', 0), act('look', 0)],
+    ] as Story['steps'],
+    interrupts: [
+      ...[null, null, null, null],
+      ...[
+        { do: 'remove', file: 2 } as const,
+        { do: 'remove', file: 0 } as const,
+        { do: 'write', file: 2 } as const,
+      ],
+    ],
+    skews: [-3_000_000, 0],
+    killed: false,
+  });
+  expect(store).toEqual(folder);
+});
+
 test('what a killed daemon wrote never stands over what is newer', async () => {
   const skews = fc.constant([0, 0] as const);
   await fc.assert(
