@@ -87,7 +87,7 @@ async function* postgres(say: (line: string) => void): AsyncGenerator<Figure> {
       ours: async () => writeTo(ours),
       bare: async () => (writes) => transaction(bareUpsert('bare', writes)),
     });
-    yield* compare('postgres/first-fill', 20 * batch, say, time, 0.9, {
+    yield* compare('postgres/first-fill', 100 * batch, say, time, 0.9, {
       ours: async (round) => writeTo(await prepared(`ours_${round}`)),
       bare: async (round) => {
         await prepared(`bare_${round}`);
