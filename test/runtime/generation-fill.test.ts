@@ -48,3 +48,44 @@ test('a filling tells after its first seconds, and every minute, how fast it is 
     await store.close();
   }
 }, 60_000);
+
+test('a filling at a rate takes documents evenly, never many at once', async () => {
+  const folder = await temporaryFolder();
+  const config = pgliteConfig.parse({ path: join(folder, 'store') });
+  const store = await createPgliteStore(config, testContext('fill', folder));
+  try {
+    await store.prepare(layout);
+    await store.sink.write(Array.from({ length: 150 }, (_, at) => storing(`d${at}`, 1, [`text ${at}`])));
+    const generations = store.generations!;
+    const number = await generations.start(layout, { made: 'by a test' });
+    const clock = new VirtualClock();
+    const { signal } = new AbortController();
+    const began = clock.now();
+    let [taken, mostAhead, over] = [0, 0, false];
+    const rate = 60;
+    const filling = fillGeneration({
+      ...{ generations, number, rate, clock, signal, draining: signal },
+      report: () => undefined,
+      works: (ids) => {
+        taken += ids.length;
+        mostAhead = Math.max(mostAhead, taken - (rate * (clock.now() - began)) / 1_000);
+        return Promise.resolve(
+          ids.map((documentId) => ({
+            ...{ documentId, characters: 1, trace: { stage: 'embed' as const } },
+            takeOver: () => Promise.resolve(1),
+          })),
+        );
+      },
+    }).finally(() => (over = true));
+    while (!over) {
+      await Promise.race([filling, clock.asleep()]);
+      if (clock.nextWake !== undefined) clock.advance(clock.nextWake - clock.now());
+    }
+    expect(await filling).toMatchObject({ documents: 150 });
+    // Half a second's worth.
+    expect(mostAhead).toBeLessThanOrEqual(rate / 2);
+    expect(clock.now() - began).toBeGreaterThan(2_000);
+  } finally {
+    await store.close();
+  }
+}, 60_000);

@@ -31,8 +31,7 @@ export interface EmbeddingProbeOptions {
 
 /**
  * Judges an embedding model by fixed texts: count, width, finite components, length over 0; against the old model, where
- * both are of one space, the direction of each vector; and that it reads texts as long as the
- * first one does.
+ * both are of one space, the direction of each vector; and that it reads texts as long as the first one does.
  * @throws MillraceError `artifact_mismatch` for another space where one is filled; `probe_failed` for the rest
  */
 export function embeddingProbe({ sameSpace }: EmbeddingProbeOptions): Probe<EmbeddingModel, Sample> {
