@@ -66,27 +66,22 @@ test(
   { timeout: 60_000 },
   async () => {
     const folder = await temporaryFolder();
-    await writeFiles(folder, { ...pages('north', 30), ...pages('south', 400) });
+    await writeFiles(folder, { ...pages('north', 30), ...pages('south', 4_000) });
     const owner = startMillrace([
       'run',
       await config(folder, 'n.yaml', 'north', 'north'),
       '--watch',
       '--json',
     ]);
-    await new Promise<void>((resolve, reject) => {
-      owner.child.stdout!.on('data', (text: string) => text.includes('caught-up') && resolve());
-      void owner.ended.then(({ stderr }) => reject(new Error(stderr)));
-    });
+    await owner.prints('caught-up');
     const other = startMillrace(['run', await config(folder, 's.yaml', 'south', 'south'), '--json']);
-    await new Promise<void>((resolve) =>
-      other.child.stdout!.on('data', (text: string) => text.includes('progress') && resolve()),
-    );
+    await other.prints('progress');
     owner.child.kill('SIGKILL');
     const { code, stderr } = await other.ended;
     expect(code, stderr).toBe(0);
     await owner.ended;
     const { ledger, unsound } = await readFolder(join(folder, 'store'), 'shared');
     expect(unsound).toEqual([]);
-    expect(ledger.filter(({ state }) => state === 'stored')).toHaveLength(430);
+    expect(ledger.filter(({ state }) => state === 'stored')).toHaveLength(4_030);
   },
 );

@@ -16,6 +16,8 @@ export interface MillraceProcess {
   readonly ended: Promise<Ended>;
   /** Resolves once standard error holds this text. @throws when the process ends before */
   says(text: string): Promise<void>;
+  /** Resolves once standard output holds this text. @throws when the process ends before */
+  prints(text: string): Promise<void>;
 }
 
 const main = join(repositoryRoot, 'dist/src/cli/main.js');
@@ -39,18 +41,17 @@ export function startMillrace(
     stdout,
     stderr,
   }));
+  async function holds(text: string, stream: NodeJS.ReadableStream, read: () => string): Promise<void> {
+    while (!read().includes(text)) {
+      const over = await Promise.race([once(stream, 'data').then(() => false), ended.then(() => true)]);
+      if (over && !read().includes(text)) throw new Error(`It ended without ${text}: ${stdout}${stderr}`);
+    }
+  }
   return {
     child,
     ended,
-    says: async (text) => {
-      while (!stderr.includes(text)) {
-        const over = await Promise.race([
-          once(child.stderr, 'data').then(() => false),
-          ended.then(() => true),
-        ]);
-        if (over && !stderr.includes(text)) throw new Error(`It ended without saying ${text}: ${stderr}`);
-      }
-    },
+    says: (text) => holds(text, child.stderr, () => stderr),
+    prints: (text) => holds(text, child.stdout, () => stdout),
   };
 }
 
