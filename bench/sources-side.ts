@@ -110,8 +110,8 @@ async function decodeRows(url: string, name: string, expected: number): Promise<
       .start(
         { slot: name, publication: name, from: 0n },
         {
-          message(bytes, from) {
-            const event = decodeMessage(bytes, from, decoding);
+          message(bytes, from, to) {
+            const event = decodeMessage(bytes, from, to, decoding);
             if (event?.kind === 'commit') {
               replication.confirm(event.endLsn, event.endLsn);
               if (rows === expected) resolve();

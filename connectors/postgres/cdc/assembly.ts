@@ -4,7 +4,7 @@ import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { ChangeStream } from './change-stream.js';
 import { isComplete, KnownRows } from './known-rows.js';
 import { printLsn, type Lsn } from './lsn.js';
-import type { RowEvent, StreamEvent } from './pgoutput.js';
+import type { BeginEvent, RowEvent, StreamEvent } from './pgoutput.js';
 import type { Incomplete } from './fill-absent.js';
 import type { Relation } from './relation.js';
 import { idOf, rowElement } from './row-element.js';
@@ -43,14 +43,28 @@ export interface AssemblyOptions {
   passed(lsn: Lsn): void;
 }
 
-interface Transaction {
+/** A class: the engine gives each copy of an object by `...` a shape of its own, and keeps those for long. */
+class Transaction {
   readonly commitLsn: Lsn;
   readonly committedAt: number;
   readonly xid: number;
+  readonly known = new KnownRows();
+  readonly #versionAt: (index: number) => Version;
   /** Of the last change in it, from 1. */
-  index: number;
-  versionAt(index: number): Version;
-  readonly known: KnownRows;
+  #index = 0;
+
+  constructor({ commitLsn, committedAt, xid }: BeginEvent, epoch: number) {
+    this.commitLsn = commitLsn;
+    this.committedAt = committedAt;
+    this.xid = xid;
+    this.#versionAt = versionsAt(epoch, commitLsn);
+  }
+
+  /** Of the next change in it. */
+  nextVersion(): Version {
+    this.#index += 1;
+    return this.#versionAt(this.#index);
+  }
 }
 
 interface Pending {
@@ -100,12 +114,7 @@ export class Assembly {
       if (event === undefined) break;
       switch (event.kind) {
         case 'begin':
-          this.#transaction = {
-            ...event,
-            index: 0,
-            versionAt: versionsAt(this.#options.epoch, event.commitLsn),
-            known: new KnownRows(),
-          };
+          this.#transaction = new Transaction(event, this.#options.epoch);
           break;
         case 'commit':
           this.#transaction = undefined;
@@ -174,7 +183,7 @@ export class Assembly {
     batch.committedAt ??= transaction.committedAt;
     const oldId = old === undefined ? undefined : idOf(plan, old.values);
     if (op === 'delete') {
-      batch.items.push({ kind: 'deletion', id: oldId!, version: this.#version(transaction) });
+      batch.items.push({ kind: 'deletion', id: oldId!, version: transaction.nextVersion() });
       known.forget(plan, oldId!);
       return;
     }
@@ -182,12 +191,12 @@ export class Assembly {
     const id = idOf(plan, tuple.values);
     known.complete(plan, oldId ?? id, tuple, old);
     if (oldId !== undefined && oldId !== id) {
-      batch.items.push({ kind: 'deletion', id: oldId, version: this.#version(transaction) });
+      batch.items.push({ kind: 'deletion', id: oldId, version: transaction.nextVersion() });
       known.forget(plan, oldId);
     }
     known.keep(plan, id, tuple);
     batch.bytes += tuple.bytes;
-    const version = this.#version(transaction);
+    const version = transaction.nextVersion();
     if (isComplete(plan, tuple)) {
       batch.items.push(rowElement(plan, tuple, version, this.#options.maxItemBytes));
       return;
@@ -203,7 +212,7 @@ export class Assembly {
     return {
       kind: 'truncate',
       plans: plans.filter((plan) => plan !== undefined),
-      since: this.#version(transaction),
+      since: transaction.nextVersion(),
       committedAt: transaction.committedAt,
     };
   }
@@ -214,11 +223,6 @@ export class Assembly {
     const plan = await this.#options.plan(relation, `as of LSN ${printLsn(this.#current().commitLsn)}`);
     this.#plans.set(relation.id, { relation, plan });
     return plan;
-  }
-
-  #version(transaction: Transaction): Version {
-    transaction.index += 1;
-    return transaction.versionAt(transaction.index);
   }
 
   #current(): Transaction {

@@ -80,10 +80,10 @@ export class ChangeStream implements StreamListener {
     return this.#paused ? 0 : this.#clock.now() - this.#heardAt;
   }
 
-  message(bytes: Buffer, from: number): void {
+  message(bytes: Buffer, from: number, to: number): void {
     this.#heardAt = this.#clock.now();
-    const event = decodeMessage(bytes, from, this.#decoding);
-    if (event !== undefined) this.#push(event, bytes.length);
+    const event = decodeMessage(bytes, from, to, this.#decoding);
+    if (event !== undefined) this.#push(event, to - from);
   }
 
   keepalive(lsn: Lsn, replyWanted: boolean): void {

@@ -5,12 +5,20 @@ import { readTuple, type Tuple } from './tuple.js';
 
 /** One message of the output plugin `pgoutput`, protocol version 1. */
 export type StreamEvent =
-  | { readonly kind: 'begin'; readonly commitLsn: Lsn; readonly committedAt: number; readonly xid: number }
+  | BeginEvent
   | { readonly kind: 'relation'; readonly relation: Relation }
   | RowEvent
   | { readonly kind: 'truncate'; readonly relations: readonly Relation[] }
   /** `endLsn` is where the next transaction may begin: what is confirmed once this one is durable. */
   | { readonly kind: 'commit'; readonly endLsn: Lsn };
+
+export interface BeginEvent {
+  readonly kind: 'begin';
+  readonly commitLsn: Lsn;
+  /** ms since 1970. */
+  readonly committedAt: number;
+  readonly xid: number;
+}
 
 export interface RowEvent {
   readonly kind: 'row';
@@ -35,11 +43,16 @@ export interface Decoding {
 const epochMs = 946_684_800_000;
 
 /**
- * Reads one message. https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
+ * Reads the message from `from` up to `to`. https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
  * @returns undefined for what tells nothing about documents
  */
-export function decodeMessage(bytes: Buffer, from: number, decoding: Decoding): StreamEvent | undefined {
-  const reader = new Reader(bytes, from);
+export function decodeMessage(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  decoding: Decoding,
+): StreamEvent | undefined {
+  const reader = new Reader(bytes, from, to);
   const type = String.fromCharCode(reader.byte());
   switch (type) {
     case 'B': {

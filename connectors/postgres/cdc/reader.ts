@@ -1,15 +1,17 @@
 /** Reads the parts of a message one after the other. */
 export class Reader {
   readonly bytes: Buffer;
+  readonly end: number;
   at: number;
 
-  constructor(bytes: Buffer, from: number) {
+  constructor(bytes: Buffer, from: number, to: number) {
     this.bytes = bytes;
     this.at = from;
+    this.end = to;
   }
 
   get atEnd(): boolean {
-    return this.at >= this.bytes.length;
+    return this.at >= this.end;
   }
 
   skip(bytes: number): void {

@@ -1,17 +1,18 @@
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
 import { endClient, type PgConnection } from './end-client.js';
 import { interruption } from './interrupted.js';
 import { parseLsn, printLsn, type Lsn } from './lsn.js';
+import { MessageFrames } from './message-frames.js';
 import { sessionSettings, type ServerOptions } from './sql-session.js';
 
 /** A connection that speaks the replication protocol. The driver carries it; its types do not tell of it. */
 type ReplicationClient = pg.Client & {
   readonly connection: PgConnection & {
-    on(
-      event: 'copyData' | 'replicationStart',
-      listener: (message: { readonly chunk?: Buffer }) => void,
-    ): void;
+    /** Begins to read messages. A parser gives `data`, whatever it is. */
+    attachListeners(stream: EventEmitter): void;
+    on(event: 'replicationStart', listener: () => void): void;
     sendCopyFromChunk(chunk: Buffer): void;
     readonly stream: { pause(): void };
   };
@@ -27,8 +28,8 @@ export interface ServerIdentity {
 }
 
 export interface StreamListener {
-  /** A message of the output plugin begins at `from`. The bytes are only valid during the call. */
-  message(bytes: Buffer, from: number): void;
+  /** A message of the output plugin, from `from` up to `to`. The bytes are only valid during the call. */
+  message(bytes: Buffer, from: number, to: number): void;
   /** Everything up to here was sent. */
   keepalive(position: Lsn, replyWanted: boolean): void;
   ended(error: Error): void;
@@ -41,6 +42,8 @@ export interface StreamOptions {
   readonly from: Lsn;
 }
 
+/** `d`, and what comes in it: `w`, `k`. https://www.postgresql.org/docs/current/protocol-replication.html */
+const kinds = { copyData: 0x64, data: 0x77, keepalive: 0x6b } as const;
 /** Microseconds from 1970 to 2000. */
 const epochMicroseconds = 946_684_800_000_000n;
 
@@ -57,11 +60,28 @@ export class Replication {
     this.#clock = clock;
     client.on('error', (error) => this.#end(error));
     client.on('end', () => this.#end(new Error('The connection was closed.')));
+    this.#listen();
   }
 
+  /** Data are read here; all other messages are the driver's. Its own reader would copy them, and keep what it copied for long. */
   #listen(): void {
     const { connection } = this.#client;
-    connection.on('copyData', ({ chunk }) => this.#receive(chunk!));
+    const attach = connection.attachListeners.bind(connection);
+    connection.attachListeners = (stream) => {
+      const others = new EventEmitter();
+      attach(others);
+      const frames = new MessageFrames((bytes, from, to) => {
+        if (bytes[from] === kinds.copyData) this.#receive(bytes, from + 5, to);
+        else others.emit('data', bytes.subarray(from, to));
+      });
+      stream.on('data', (chunk: Buffer) => {
+        try {
+          frames.push(chunk);
+        } catch (error) {
+          this.#end(error as Error);
+        }
+      });
+    };
     // In the same turn, since the first data may follow directly.
     connection.on('replicationStart', () => this.#started());
   }
@@ -81,7 +101,6 @@ export class Replication {
     const replication = new Replication(client, clock);
     try {
       await client.connect();
-      replication.#listen();
       for (const setting of sessionSettings) await client.query(setting);
       return replication;
     } catch (error) {
@@ -152,12 +171,13 @@ export class Replication {
     await endClient(this.#client, this.#clock);
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(bytes: Buffer, from: number, to: number): void {
     const listener = this.#listener;
     if (listener === undefined) return;
-    // 'w': data after three numbers of 8 bytes; 'k': a sign of life.
-    if (chunk[0] === 0x77) listener.message(chunk, 25);
-    else if (chunk[0] === 0x6b) listener.keepalive(chunk.readBigUInt64BE(1), chunk[17] === 1);
+    // Data come after three numbers of 8 bytes.
+    if (bytes[from] === kinds.data) listener.message(bytes, from + 25, to);
+    else if (bytes[from] === kinds.keepalive)
+      listener.keepalive(bytes.readBigUInt64BE(from + 1), bytes[from + 17] === 1);
   }
 
   #end(error: Error): void {
