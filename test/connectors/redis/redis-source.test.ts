@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sourceSuite } from '../../suites/source-suite.js';
+import { startTlsProxy } from '../../support/faults/tls-proxy.js';
 import { LedgerDouble } from '../../support/ledger-double.js';
 import { startRedis, type RedisService } from '../../support/services/redis.js';
 import { addDocuments, follow, openStream, readAll } from './bed.js';
@@ -299,4 +300,16 @@ test('a certificate authority that is not there is named, looked for beside the 
     code: 'config_invalid',
     message: 'The certificate authority /certificates/own.pem cannot be read (ENOENT).',
   });
+});
+
+test('entries are read over TLS, from a server that its certificate proves', async () => {
+  const stream = newStream();
+  const documents = Array.from({ length: 2_000 }, (_, n) => [`d${n}`, `${'x'.repeat(200)}${n}`] as const);
+  await addDocuments(redis, stream, documents);
+  const { port, ca } = await startTlsProxy(Number(new URL(redis.url).port), { asks: false });
+  const secured = { ...redis, url: `rediss://127.0.0.1:${port}` };
+  await expect(openStream(secured, stream)).rejects.toMatchObject({ code: 'source_unavailable' });
+  const ledger = new LedgerDouble();
+  await readAll(await openStream(secured, stream, { ca }), ledger);
+  expect(ledger.texts()).toEqual(Object.fromEntries(documents));
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LedgerDouble } from '../../../support/ledger-double.js';
+import { startTlsProxy } from '../../../support/faults/tls-proxy.js';
 import { startTcpProxy } from '../../../support/faults/tcp-proxy.js';
 import { patience } from '../../../suites/store-harness.js';
 import { follow, openTable, startCdcServer, type CdcServer } from './bed.js';
@@ -94,4 +95,23 @@ test('a check looks without leaving a mark; an audit reads every row once', asyn
     "select (select count(*) from pg_publication where pubname = 'millrace_looked')::int + (select count(*) from pg_replication_slots where slot_name = 'millrace_looked')::int as marks",
   );
   expect(rows).toEqual([{ marks: 0 }]);
+});
+
+test('rows and changes are read over TLS, from a server that its certificate proves', async () => {
+  await server.sql(
+    'create table secured (id int primary key, body text)',
+    "insert into secured select n, repeat('x', 200) || n from generate_series(1, 2000) n",
+  );
+  const { port, ca } = await startTlsProxy(Number(new URL(server.url).port), { asks: true });
+  const url = new URL(server.url);
+  url.port = String(port);
+  url.searchParams.set('sslmode', 'verify-full');
+  await expect(openTable({ url: url.href }, 'secured')).rejects.toMatchObject({ code: 'source_unavailable' });
+  url.searchParams.set('sslrootcert', ca);
+  const reading = follow(await openTable({ url: url.href }, 'secured'));
+  expect(await reading.caughtUp()).toHaveLength(2_000);
+  await server.sql("update secured set body = 'changed ' || body");
+  const { elements } = await reading.elements();
+  expect(elements[0]).toMatchObject({ id: '1', text: `changed ${'x'.repeat(200)}1` });
+  await reading.end();
 });
