@@ -123,7 +123,8 @@ test('a confirmation does not wait behind a blocking read', async () => {
   await new Promise((resolve) => setTimeout(resolve, 200));
   const began = performance.now();
   await ledger.apply(delivery);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  // The read waits for 5 s.
+  expect(performance.now() - began).toBeLessThan(4_000);
   await reading.end();
   await blocked;
 });

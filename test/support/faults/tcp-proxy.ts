@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** `up` from the client to the service, `down` the answers. */
 export type Direction = 'up' | 'down';
@@ -67,14 +68,23 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   });
 
   function pass(link: Link, direction: Direction, from: Socket, to: Socket): void {
+    let [waiting, last] = [0, Promise.resolve()];
+    // Behind what still waits, whatever the delay is by now.
+    const inTurn = (send: () => void) => {
+      if (delayMs === 0 && waiting === 0) return send();
+      waiting += 1;
+      last = Promise.all([last, delay(delayMs)]).then(() => {
+        waiting -= 1;
+        send();
+      });
+    };
     from.on('data', (data: Buffer) => {
       if (link.dead.has(direction)) return;
       const within = bytesBeforeCut(direction, data.length);
-      if (delayMs === 0) write(link, direction, to, data, within);
-      else setTimeout(() => write(link, direction, to, data, within), delayMs);
+      inTurn(() => write(link, direction, to, data, within));
     });
     from.on('end', () => {
-      if (!link.dead.has(direction)) setTimeout(() => to.end(), delayMs);
+      if (!link.dead.has(direction)) inTurn(() => to.end());
     });
   }
 
