@@ -5,8 +5,10 @@ export default defineConfig({
   test: {
     include: ['dist/test/**/*.test.js'],
     exclude: ['**/node_modules/**'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Guards against what hangs: a slow machine with busy neighbours must not come near them.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 2,
     pool: 'forks',
   },

@@ -23,7 +23,7 @@ import { batchesOf, documents as rowsOf, width } from './sink-rows.js';
 const batch = 512;
 /** Batches at once, on both sides: one is written while the next is encoded. */
 const underWay = 2;
-const rounds = 5;
+const rounds = 9;
 const layout = { spaces: [{ name: '*', width }] };
 
 /** The stores' writes against the barest way to bring the same rows into the same tables. */

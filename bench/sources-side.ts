@@ -82,7 +82,7 @@ async function cdc({ url, elements, name }: SourcesSide) {
   return () => through(source, state, elements);
 }
 
-/** Decodes every value, and confirms each transaction: no documents, no order, no bounds. */
+/** Decodes every value, and confirms when it is asked to and at the end: no documents, no order, no bounds. */
 async function bareCdc({ url, elements, name }: SourcesSide) {
   await sql(
     url,
@@ -105,6 +105,7 @@ async function decodeRows(url: string, name: string, expected: number): Promise<
   };
   let rows = 0;
   let characters = 0;
+  let ended = 0n;
   await new Promise<void>((resolve, reject) => {
     replication
       .start(
@@ -113,19 +114,20 @@ async function decodeRows(url: string, name: string, expected: number): Promise<
           message(bytes, from, to) {
             const event = decodeMessage(bytes, from, to, decoding);
             if (event?.kind === 'commit') {
-              replication.confirm(event.endLsn, event.endLsn);
+              ended = event.endLsn;
               if (rows === expected) resolve();
             } else if (event?.kind === 'row') {
               rows += 1;
               characters += event.row!.values[1]!.length;
             }
           },
-          keepalive: (position, wanted) => wanted && replication.confirm(position, 0n),
+          keepalive: (position, wanted) => wanted && replication.confirm(position, ended),
           ended: reject,
         },
       )
       .catch(reject);
   });
+  replication.confirm(ended, ended);
   await replication.close();
   if (characters === 0) throw new Error('Nothing was decoded.');
 }

@@ -24,7 +24,8 @@ test('a process that is ended by a signal says by which', async () => {
   const { child, said, ended } = start(
     "new Promise(() => { setInterval(() => process.stdout.write('up'), 20) })",
   );
-  await once(child.stdout, 'data');
+  // Ended by itself it is not up either: then it is seen below.
+  await Promise.race([once(child.stdout, 'data'), ended]);
   child.kill('SIGTERM');
   expect((await ended)[0]).toBe(143);
   expect(await said).toMatch(/ended before its work was done: SIGTERM/);

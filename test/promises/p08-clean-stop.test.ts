@@ -119,7 +119,8 @@ describe('millrace run, stopped by signals', () => {
     );
     await writeFile(
       join(folder, 'millrace.config.mjs'),
-      `export default {
+      `import { existsSync } from 'node:fs';
+      export default {
         name: 'stop',
         source: { files: { root: 'docs' } },
         sink: { pglite: { path: 'store' } },
@@ -138,14 +139,18 @@ describe('millrace run, stopped by signals', () => {
         ],
       };`,
     );
-    const running = startMillrace(['run', join(folder, 'millrace.config.mjs')]);
+    const running = startMillrace(['run', 'millrace.config.mjs'], { cwd: folder });
     await running.says('enriching');
     return { ...running, folder };
   }
 
   test('the first SIGTERM drains, and the exit code says that all under way was finished', async () => {
-    const { child, ended, folder } = await start('await new Promise((resolve) => setTimeout(resolve, 300));');
+    const { child, ended, says, folder } = await start(
+      `while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 10));`,
+    );
     child.kill('SIGTERM');
+    await says('stopping');
+    await writeFile(join(folder, 'go'), '');
     const { code, signal, stdout, stderr } = await ended;
     expect([code, signal], stderr).toEqual([0, null]);
     expect(stdout).toContain('(drained)');

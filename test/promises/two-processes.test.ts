@@ -21,6 +21,33 @@ limits: { elements: 10 }
   return path;
 }
 
+/** The same, but after a hundred documents the run waits for a file `go`, with some of them on their way into the store. */
+async function gated(folder: string, root: string): Promise<void> {
+  await writeFile(
+    join(folder, `${root}.mjs`),
+    `import { existsSync } from 'node:fs';
+    let documents = 0;
+    export default {
+      name: 'shared',
+      source: { files: { root: '${root}', name: '${root}' } },
+      chain: [
+        { enrich: { name: 'gate', batchSize: 1, batch: async () => {
+          documents += 1;
+          if (documents === 100) console.error('a hundred');
+          while (documents > 100 && !existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 10));
+          return [{}];
+        } } },
+        { chunk: { markdown: {} } },
+        { embed: { static: { model: 'bundled' } } },
+      ],
+      sink: { pglite: { path: 'store' } },
+      failed: { files: { path: 'failed' } },
+      workers: 1,
+      limits: { elements: 10 },
+    };`,
+  );
+}
+
 const pages = (folder: string, count: number) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, n) => [
@@ -66,22 +93,20 @@ test(
   { timeout: 60_000 },
   async () => {
     const folder = await temporaryFolder();
-    await writeFiles(folder, { ...pages('north', 30), ...pages('south', 4_000) });
-    const owner = startMillrace([
-      'run',
-      await config(folder, 'n.yaml', 'north', 'north'),
-      '--watch',
-      '--json',
-    ]);
+    await writeFiles(folder, { ...pages('north', 30), ...pages('south', 400) });
+    await gated(folder, 'north');
+    await gated(folder, 'south');
+    const owner = startMillrace(['run', 'north.mjs', '--watch', '--json'], { cwd: folder });
     await owner.prints('caught-up');
-    const other = startMillrace(['run', await config(folder, 's.yaml', 'south', 'south'), '--json']);
-    await other.prints('progress');
+    const other = startMillrace(['run', 'south.mjs'], { cwd: folder });
+    await other.says('a hundred');
     owner.child.kill('SIGKILL');
+    await owner.ended;
+    await writeFile(join(folder, 'go'), '');
     const { code, stderr } = await other.ended;
     expect(code, stderr).toBe(0);
-    await owner.ended;
     const { ledger, unsound } = await readFolder(join(folder, 'store'), 'shared');
     expect(unsound).toEqual([]);
-    expect(ledger.filter(({ state }) => state === 'stored')).toHaveLength(4_030);
+    expect(ledger.filter(({ state }) => state === 'stored')).toHaveLength(430);
   },
 );

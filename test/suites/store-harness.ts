@@ -11,4 +11,4 @@ export interface StoreHarness {
 export type OpenHarness = () => Promise<StoreHarness>;
 
 /** Milliseconds that a test or its preparation may take: far more than it does, for machines that are busy. */
-export const patience = 60_000;
+export const patience = 120_000;

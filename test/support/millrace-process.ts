@@ -14,10 +14,10 @@ export interface MillraceProcess {
   readonly child: ChildProcess;
   /** Resolves once it has ended and everything it wrote has been read. */
   readonly ended: Promise<Ended>;
-  /** Resolves once standard error holds this text. @throws when the process ends before */
-  says(text: string): Promise<void>;
-  /** Resolves once standard output holds this text. @throws when the process ends before */
-  prints(text: string): Promise<void>;
+  /** The first line of standard error with this text, once it is there. @throws when the process ends before */
+  says(text: string): Promise<string>;
+  /** The same of standard output. */
+  prints(text: string): Promise<string>;
 }
 
 const main = join(repositoryRoot, 'dist/src/cli/main.js');
@@ -41,17 +41,23 @@ export function startMillrace(
     stdout,
     stderr,
   }));
-  async function holds(text: string, stream: NodeJS.ReadableStream, read: () => string): Promise<void> {
-    while (!read().includes(text)) {
-      const over = await Promise.race([once(stream, 'data').then(() => false), ended.then(() => true)]);
-      if (over && !read().includes(text)) throw new Error(`It ended without ${text}: ${stdout}${stderr}`);
+  async function line(text: string, stream: NodeJS.ReadableStream, read: () => string): Promise<string> {
+    for (let over = false; ;) {
+      // What comes after the last line feed may be half a line.
+      const first = read()
+        .split('\n')
+        .slice(0, -1)
+        .find((one) => one.includes(text));
+      if (first !== undefined) return first;
+      if (over) throw new Error(`It ended without ${text}: ${stdout}${stderr}`);
+      over = await Promise.race([once(stream, 'data').then(() => false), ended.then(() => true)]);
     }
   }
   return {
     child,
     ended,
-    says: (text) => holds(text, child.stderr, () => stderr),
-    prints: (text) => holds(text, child.stdout, () => stdout),
+    says: (text) => line(text, child.stderr, () => stderr),
+    prints: (text) => line(text, child.stdout, () => stdout),
   };
 }
 

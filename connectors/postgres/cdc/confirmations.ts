@@ -1,13 +1,8 @@
 import type { SourceState } from '../../../src/contracts/source.js';
 import { Interrupted } from './interrupted.js';
 import { parseLsn, printLsn, type Lsn } from './lsn.js';
-import { remember, type BackfillMemory, type SourceMemory } from './memory.js';
-
-export interface Progress {
-  readonly durable: Lsn;
-  /** null: ended. */
-  readonly backfill: BackfillMemory | null;
-}
+import { remember, type SourceMemory } from './memory.js';
+import type { Progress } from './progress.js';
 
 /**
  * Keeps in the store what is durable. It is written there before the server hears of it: so a slot that is beyond what the

@@ -2,8 +2,8 @@ import type { ConnectorContext } from '../../../src/contracts/context.js';
 import type { SourceContext } from '../../../src/contracts/source.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { CdcConfig } from './config.js';
-import type { Progress } from './confirmations.js';
 import { Interrupted } from './interrupted.js';
+import { progressOf } from './progress.js';
 import type { Session } from './session.js';
 
 export interface TendOptions {
@@ -13,7 +13,6 @@ export interface TendOptions {
   readonly connector: ConnectorContext;
   readonly lag: SourceContext['lag'];
   readonly signal: AbortSignal;
-  progress(): Progress;
 }
 
 const tickMs = 1_000;
@@ -74,10 +73,10 @@ function oneAtATime(heed: (error: unknown) => void, work: (due: boolean) => Prom
 }
 
 /** @param due a sign of life is due, although nothing moved */
-async function keepDurable({ session, progress }: TendOptions, due: boolean): Promise<void> {
-  const { stream, confirmations, backfill } = session;
-  if (!due && backfill === undefined && progress().durable <= confirmations.confirmed) return;
-  await confirmations.record(progress);
+async function keepDurable({ session }: TendOptions, due: boolean): Promise<void> {
+  const { stream, confirmations, watermark, backfill } = session;
+  if (!due && backfill === undefined && watermark.durable <= confirmations.confirmed) return;
+  await confirmations.record(() => progressOf(session));
   stream.confirm(confirmations.confirmed);
 }
 

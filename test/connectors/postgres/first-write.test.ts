@@ -26,10 +26,13 @@ describe('writes on a server that keeps no statistics', { timeout: patience }, (
       storing(`d-${from + at}`, position, [`text of ${position}`]),
     );
 
-  /** Rows that were read of the tables so far; a session tells of its reads when it ends. */
+  /** Rows that were read of the tables so far; a session tells of its reads when it ends, which all others have. */
   const rowsRead = async () => {
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
+    const others = async () =>
+      (await client.query("select from pg_stat_activity where application_name = 'millrace'")).rowCount;
+    await expect.poll(others).toBe(0);
     const text = `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read
                   from pg_stat_user_tables where schemaname = 'millrace'`;
     const { rows } = await client.query<{ read: number }>(text).finally(() => client.end());

@@ -120,10 +120,11 @@ describe('a Postgres store', { timeout: patience }, () => {
     await stranger.query('commit');
     await stranger.end();
     expect(kinds(await writing)).toEqual(['done', 'done']);
-    const { rows } = await asAdmin(
-      'select deadlocks::int from pg_stat_database where datname = current_database()',
-    );
-    expect(rows[0].deadlocks).toBeGreaterThan(0);
+    // A server tells its statistics some seconds later.
+    const deadlocks = async () =>
+      (await asAdmin('select deadlocks::int from pg_stat_database where datname = current_database()'))
+        .rows[0].deadlocks as number;
+    await expect.poll(deadlocks).toBeGreaterThan(0);
   });
 
   it('says store_unavailable, with a hint, when it cannot be reached or lets nobody in', async () => {

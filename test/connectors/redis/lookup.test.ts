@@ -65,16 +65,14 @@ test('a server that is away, refuses or is stuck is told apart; one that is back
   const lookup = await open();
   await lookup.probe(signal());
   await redis.restart();
-  await expect
-    .poll(() => lookup.find(['h'], signal()).catch(() => 'away'), { timeout: 5_000 })
-    .toEqual([{ a: 'b' }]);
-  await redis.client.call('CLIENT', 'PAUSE', '2000', 'ALL');
+  await expect.poll(() => lookup.find(['h'], signal()).catch(() => 'away')).toEqual([{ a: 'b' }]);
+  await redis.client.call('CLIENT', 'PAUSE', '4000', 'ALL');
   const stop = new AbortController();
   const began = Date.now();
   const asked = lookup.find(['h'], stop.signal);
   setTimeout(() => stop.abort(new Error('late')), 100);
   await expect(asked).rejects.toThrow('late');
-  expect(Date.now() - began).toBeLessThan(1_000);
+  expect(Date.now() - began).toBeLessThan(3_000);
   await redis.client.call('CLIENT', 'UNPAUSE').catch(() => undefined);
   expect(await lookup.find(['h'], signal())).toEqual([{ a: 'b' }]);
   await lookup.close();
@@ -93,7 +91,7 @@ test('a cache gives back what it was given, under its prefix, until the time is 
   await cache.set(
     [
       { key: 'a', value: '1', ttlMs: 60_000 },
-      { key: 'b', value: '2', ttlMs: 50 },
+      { key: 'b', value: '2', ttlMs: 2_000 },
     ],
     signal(),
   );

@@ -23,7 +23,7 @@ async function hear(stream: string, listeners = 1) {
   const ended = (async () => {
     for await (const update of updates.updates(stop.signal)) heard.push(update);
   })();
-  await expect.poll(blocked, { timeout: 10_000 }).toBe(listeners);
+  await expect.poll(blocked).toBe(listeners);
   return {
     heard,
     codes: () => context.notices.map(({ code }) => code),
@@ -54,7 +54,7 @@ test('every listener hears every entry from its start on, in order', async () =>
   expect(first.heard).toEqual([{ model: './one' }, ...later]);
   expect(second.heard).toEqual(later);
   await Promise.all([first.end(), second.end()]);
-  expect(await blocked()).toBe(0);
+  await expect.poll(blocked).toBe(0);
 });
 
 test('a stream may come later, and what is no update in it is told and passed over', async () => {
@@ -73,11 +73,11 @@ test('what comes while the connection is lost is heard, and a stream that began 
   const ear = await hear('lost');
   await redis.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   await redis.client.xadd('lost', '*', 'model', './meanwhile');
-  await expect.poll(() => ear.heard, { timeout: 10_000 }).toEqual([{ model: './meanwhile' }]);
+  await expect.poll(() => ear.heard).toEqual([{ model: './meanwhile' }]);
   expect(ear.codes()).toEqual(['model_updates_lost']);
   await redis.client.del('lost');
   await redis.client.xadd('lost', '1-1', 'model', './anew');
-  await expect.poll(() => ear.heard.at(-1), { timeout: 10_000 }).toEqual({ model: './anew' });
+  await expect.poll(() => ear.heard.at(-1)).toEqual({ model: './anew' });
   await ear.end();
 });
 

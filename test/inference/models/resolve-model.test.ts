@@ -1,8 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -199,15 +201,10 @@ describe('a broken download', () => {
   test('of a killed process goes on in the next one', async () => {
     hub.fail(weightsPath.slice(1), { kind: 'stall', after: 2_000_000 });
     const child = spawn(process.execPath, [pullChild, hub.url, cacheFolder, 'owner/tiny', commit]);
-    const ended = new Promise((done) => child.on('exit', done));
-    await new Promise<void>((done) => {
-      child.stdout.on('data', (data: Buffer) => {
-        const bytes = data.toString().trim().split('\n').map(Number);
-        if (Math.max(...bytes) >= 2_000_000) done();
-      });
-    });
-    child.kill('SIGKILL');
-    await ended;
+    const ended = once(child, 'exit');
+    for await (const bytes of createInterface({ input: child.stdout }))
+      if (Number(bytes) >= 2_000_000) child.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
     expect((await readdir(blobFolder())).filter((name) => name.endsWith('.part'))).toHaveLength(1);
 
     const model = await resolve('owner/tiny', { revision: commit });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createWorkerPool, type WorkerPool } from '../../../src/inference/workers/pool.js';
@@ -84,12 +85,15 @@ describe('workers in processes', () => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const pid = Number(line.toString());
-    expect(alive(pid)).toBe(true);
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
-    await expect.poll(() => alive(pid), { timeout: 5_000 }).toBe(false);
+    const ended = once(parent, 'exit');
+    let pid: number | undefined;
+    for await (const line of createInterface({ input: parent.stdout })) {
+      pid = Number(line);
+      expect(alive(pid)).toBe(true);
+      parent.kill('SIGKILL');
+    }
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await expect.poll(() => alive(pid!)).toBe(false);
   });
 });
 

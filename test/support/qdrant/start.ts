@@ -16,13 +16,22 @@ export interface QdrantDouble {
 /** Stands in for a Qdrant server, in a process of its own: no registry carries the real one. */
 export async function startQdrant(options: QdrantOptions = {}): Promise<QdrantDouble> {
   const child = fork(join(repositoryRoot, 'dist/test/support/qdrant/process.js'), [JSON.stringify(options)]);
-  const [url] = (await once(child, 'message')) as [string];
+  const exited = once(child, 'exit');
+  /** What it says next. @throws when it ends before */
+  const said = async (): Promise<unknown> => {
+    const over = exited.then(([code, signal]) => {
+      throw new Error(`The double of Qdrant ended with ${code ?? signal}.`);
+    });
+    const [message] = await Promise.race([once(child, 'message') as Promise<[unknown]>, over]);
+    return message;
+  };
+  const url = (await said()) as string;
   let turn: Promise<unknown> = Promise.resolve();
   const order = (message: ToDouble) =>
     (turn = turn.then(async () => {
-      const answered = once(child, 'message');
+      const answered = said();
       child.send(message);
-      return ((await answered) as [unknown])[0];
+      return answered;
     }));
   return {
     url,
@@ -30,9 +39,8 @@ export async function startQdrant(options: QdrantOptions = {}): Promise<QdrantDo
     forgive: async () => void (await order({ forgive: true })),
     counts: async () => (await order({ counts: true })) as QdrantCounts,
     close: async () => {
-      const ended = once(child, 'exit');
-      child.disconnect();
-      await ended;
+      if (child.connected) child.disconnect();
+      await exited;
     },
   };
 }

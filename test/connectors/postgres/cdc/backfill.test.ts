@@ -19,12 +19,21 @@ test('rows are read while changes flow, over stops in the middle, and the end is
   );
   const ledger = new LedgerDouble();
   const input = { batch: 100 };
+  const rowsKept = async () => {
+    const memory = (await ledger.state.read()) as
+      { readonly backfill: { readonly rows: number } } | undefined;
+    return memory?.backfill.rows ?? 0;
+  };
   let read = 0;
   for (let round = 0; round < 3; round += 1) {
     const reading = follow(await openTable(server, 'live', input), ledger);
+    let durable = await rowsKept();
     for (let turn = 0; turn < 6; turn += 1) {
       const delivery = await reading.elements();
-      if (delivery.progress !== undefined) read += delivery.elements.length;
+      if (delivery.progress !== undefined) {
+        read += delivery.elements.length;
+        durable += delivery.elements.length;
+      }
       await ledger.apply(delivery);
       await server.sql(
         `update live set body = body || '!' where id % 500 = ${turn}`,
@@ -32,8 +41,8 @@ test('rows are read while changes flow, over stops in the middle, and the end is
         `insert into live values (${10_000 + round * 100 + turn}, 'new')`,
       );
     }
-    // What is durable is kept once a second; this one is handed over and lost.
-    await delay(1_100);
+    // What is durable is kept once a second; the next one is handed over and lost.
+    await expect.poll(rowsKept).toBe(durable);
     await reading.elements();
     await reading.end();
   }
@@ -103,7 +112,9 @@ test('a stream whose connection is ended during the reading of rows goes on by i
   );
   await reading.caughtUp();
   expect(Object.keys(ledger.texts())).toHaveLength(1_001);
-  expect(bed.notices.map(({ code }) => code)).toEqual(['source_interrupted', 'source_resumed']);
+  // The reader may be back before the server has freed the slot.
+  const told = bed.notices.map(({ code }) => code).filter((code) => code !== 'slot_busy');
+  expect(told).toEqual(['source_interrupted', 'source_resumed']);
   await reading.end();
 });
 
@@ -123,9 +134,7 @@ test('a connection that dies in silence during the reading of rows is made anew,
     proxy.blackHole();
     await server.sql("insert into hushed values (2000, 'later')", 'delete from hushed where id = 1');
     const all = reading.caughtUp();
-    await expect
-      .poll(() => bed.notices.map(({ code }) => code), { timeout: 10_000 })
-      .toContain('source_interrupted');
+    await expect.poll(() => bed.notices.map(({ code }) => code)).toContain('source_interrupted');
     proxy.heal();
     await all;
     expect(Object.keys(ledger.texts())).toHaveLength(1_000);
@@ -145,10 +154,13 @@ test('a transaction that is in the log and not yet visible is not missed by the 
   await readAll(await openTable(server, 'synced'), ledger);
   // Without its standby a commit is durable here, and seen by nobody.
   await server.sql("alter system set synchronous_standby_names = 'nobody'", 'select pg_reload_conf()');
-  await delay(200);
+  const standbys = async () => (await server.sql('show synchronous_standby_names')).rows;
+  await expect.poll(standbys).toEqual([{ synchronous_standby_names: 'nobody' }]);
   const waiting = await server.connect();
   const committed = waiting.query("insert into synced values (2, 'two')");
-  await delay(200);
+  const unseen = async () =>
+    (await server.sql("select from pg_stat_activity where wait_event = 'SyncRep'")).rowCount;
+  await expect.poll(unseen).toBe(1);
   const reading = follow(await openTable(server, 'synced', { reread: 1 }), ledger);
   const all = reading.caughtUp();
   await delay(500);

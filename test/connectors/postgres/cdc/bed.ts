@@ -141,7 +141,7 @@ export async function heldBy(server: CdcServer, pipeline: string): Promise<numbe
     return (rows[0] as { held: number }).held;
   };
   let held = await count();
-  for (let tries = 0; held > 0 && tries < 20; tries += 1) {
+  for (let tries = 0; held > 0 && tries < 400; tries += 1) {
     await delay(25);
     held = await count();
   }

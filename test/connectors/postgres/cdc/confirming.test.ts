@@ -41,9 +41,7 @@ test('what is not durable is not confirmed, whatever positions the server tells;
   await again.caughtUp();
   expect(ledger.texts()).toEqual({ 1: 'one', 2: 'two' });
   await expect
-    .poll(async () => isBefore(before, (await slotOf(server, 'held'))!.confirmed_flush_lsn), {
-      timeout: 5_000,
-    })
+    .poll(async () => isBefore(before, (await slotOf(server, 'held'))!.confirmed_flush_lsn))
     .toBe(true);
   await again.end();
   expect(await readAll(await openTable(server, 'held'), ledger)).toEqual([]);
@@ -119,7 +117,8 @@ test('a stop frees the slot at once, although nothing was settled', async () => 
   const began = performance.now();
   const second = follow(await openTable(server, 'stuck'));
   expect((await second.elements()).elements).toMatchObject([{ id: '1' }]);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  // Without it the second one would wait until the first is taken for dead, in 30 s.
+  expect(performance.now() - began).toBeLessThan(15_000);
   await second.end();
 });
 
@@ -133,9 +132,7 @@ test('the slot of idle tables moves on, and how far it is behind is told', async
   const before = (await slotOf(server, 'idle'))!.confirmed_flush_lsn;
   const next = reading.next().catch(() => undefined);
   await expect
-    .poll(async () => isBefore(before, (await slotOf(server, 'idle'))!.confirmed_flush_lsn), {
-      timeout: 6_000,
-    })
+    .poll(async () => isBefore(before, (await slotOf(server, 'idle'))!.confirmed_flush_lsn))
     .toBe(true);
   expect(lags[0]).toEqual({ bytes: expect.any(Number) as number, seconds: 0 });
   await reading.end();

@@ -131,7 +131,7 @@ test('a server on a new timeline is not trusted with the old positions, although
     settings: { restore_command: 'false' },
   });
   await expect
-    .poll(async () => (await server.sql('select pg_is_in_recovery() as standby')).rows, { timeout: 8_000 })
+    .poll(async () => (await server.sql('select pg_is_in_recovery() as standby')).rows)
     .toEqual([{ standby: false }]);
   await expectReconciled('promoted', ledger);
 });
