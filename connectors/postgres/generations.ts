@@ -1,32 +1,36 @@
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Clock } from '../../src/contracts/context.js';
-import type {
-  Generation,
-  Generations,
-  GenerationView,
-  SampleVector,
-} from '../../src/contracts/generations.js';
+import type { Generation, Generations, GenerationView } from '../../src/contracts/generations.js';
 import type { SpaceLayout, StoreLayout } from '../../src/contracts/store.js';
 import { sqlArtifacts } from './artifacts.js';
+import { behindSql, claimSql, enlistSql, reconcileSql, settleSql } from './behind-sql.js';
 import type { SqlConnection, SqlStep } from './connection.js';
 import { countDocuments } from './count.js';
-import { planByKey } from './fence-sql.js';
-import { indexNames } from './generation-indexes.js';
 import { generationKey } from './generation-key.js';
-import * as sql from './generations-sql.js';
+import {
+  leaveSql,
+  listGenerationsSql,
+  otherGenerationsSql,
+  pauseSql,
+  resumeSql,
+  startSql,
+  switchSql,
+} from './generations-sql.js';
 import { endKeeping } from './kept-texts.js';
 import { orderedSpaces, readLayout, type FoundLayout } from './layout.js';
 import type { TableNames } from './names.js';
+import { readDocuments } from './read-documents.js';
+import { removeGeneration } from './remove-generation.js';
 import { roomOf } from './room-sql.js';
+import { sampleVectors } from './sample-vectors.js';
 import { shownName } from './show-view.js';
-import { showSql } from './view-sql.js';
 import { createSqlSearch } from './sql-search.js';
 import { createSqlSink } from './sql-sink.js';
-import { storedDocument } from './stored-document.js';
 import { addTermsColumn } from './terms-column.js';
+import { transactByKey } from './transact-by-key.js';
 import { columnStatements, type VectorType } from './vector-columns.js';
-import { dropIndexSql } from './index-plan.js';
 import type { IndexRule } from './vector-index.js';
+import { showSql } from './view-sql.js';
 
 export interface SqlGenerationsParts {
   readonly connection: SqlConnection;
@@ -45,11 +49,8 @@ export interface SqlGenerationsParts {
   check(layout: StoreLayout): void;
 }
 
-/** Rows of one removal: a statement that anybody can wait for. */
-const removedAtOnce = 5_000;
-
 export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
-  const { connection, names, pipeline, clock, vectors, concurrently, tune, check } = parts;
+  const { connection, names, pipeline, clock, vectors, tune, check } = parts;
   const keyOf = (number: number) => generationKey(pipeline, number);
   const find = (which: number | 'active', signal?: AbortSignal) =>
     readLayout(connection, names, pipeline, which, signal);
@@ -59,31 +60,14 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     return found === undefined || found.spaces.length === 0 ? undefined : found.generation;
   }
 
-  /** With rows found by their keys. @returns whether all steps took effect */
-  async function transact(steps: readonly SqlStep[], signal?: AbortSignal) {
-    const done = await connection.transaction([planByKey, ...steps], signal);
-    return { whole: done.length === steps.length + 1, rows: done.at(-1)! };
-  }
-
-  async function remove(number: number, signal?: AbortSignal): Promise<void> {
-    const key = keyOf(number);
-    const found = await find(number, signal);
-    for (const index of found === undefined ? [] : indexNames(found))
-      await connection.query(dropIndexSql(names, index, concurrently), signal);
-    for (const table of [names.chunks, names.ledger])
-      for (let removed = removedAtOnce; removed === removedAtOnce;) {
-        const { rows } = await transact([sql.removeSql(table, key, removedAtOnce)], signal);
-        removed = rows[0]!['rows'] as number;
-      }
-    await transact(sql.forgetSql(names, pipeline, number, key), signal);
-    await endKeeping(connection, names, pipeline, signal);
-  }
+  const transact = (steps: readonly SqlStep[], signal?: AbortSignal) =>
+    transactByKey(connection, steps, signal);
 
   return {
     active,
     others: async (signal) => {
       if ((await active(signal)) === undefined) return [];
-      const rows = await connection.query(sql.otherGenerationsSql(names, pipeline), signal);
+      const rows = await connection.query(otherGenerationsSql(names, pipeline), signal);
       return (rows as unknown as readonly ListedRow[]).map(({ number, state, since }) => ({
         number,
         state: shownState(state),
@@ -92,7 +76,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
     },
     list: async (signal) => {
       if ((await active(signal)) === undefined) return [];
-      const rows = await connection.query(sql.listGenerationsSql(names, pipeline), signal);
+      const rows = await connection.query(listGenerationsSql(names, pipeline), signal);
       const found: Generation[] = [];
       for (const row of rows as unknown as readonly ListedRow[]) {
         const { number, since, behind, spaces } = row;
@@ -127,9 +111,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
         vectors: async (of, signal) => {
           const found = await locate(signal);
           if (found === undefined || found.spaces.length === 0) return new Map();
-          const columns = found.spaces.map(({ column }) => column);
-          const rows = await connection.query(sql.vectorsSql(names, found.key, columns, of), signal);
-          return new Map(rows.flatMap((row) => sample(row, found)));
+          return sampleVectors(connection, names, found, of, signal);
         },
       } satisfies GenerationView;
     },
@@ -137,7 +119,7 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       check(layout);
       const spaces = orderedSpaces(layout, vectors);
       const columns = columnStatements(names, spaces.length, vectors);
-      const steps = [...columns, sql.startSql(names, pipeline, spaces, chain)];
+      const steps = [...columns, startSql(names, pipeline, spaces, chain)];
       if (layout.terms) await addTermsColumn(connection, names);
       const done = await connection.transaction(steps);
       if (done.length < steps.length)
@@ -147,10 +129,10 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       return done.at(-1)![0]!['number'] as number;
     },
     enlist: async (number, signal) => {
-      await transact(sql.enlistSql(names, pipeline, number, keyOf(number)), signal);
+      await transact(enlistSql(names, pipeline, number, keyOf(number)), signal);
     },
     claim: async (number, options, signal) => {
-      const { rows } = await transact([sql.claimSql(names, pipeline, number, options)], signal);
+      const { rows } = await transact([claimSql(names, pipeline, number, options)], signal);
       return rows.map((row) => ({
         documentId: row['document_id'] as string,
         mark: row['mark'] as string,
@@ -158,26 +140,23 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       }));
     },
     behind: async (number, signal) => {
-      const rows = await connection.query(sql.behindSql(names, pipeline, number), signal);
+      const rows = await connection.query(behindSql(names, pipeline, number), signal);
       return rows[0] as { documents: number; claimed: number };
     },
-    read: async (ids, signal) => {
-      const { rows } = await transact([sql.readDocumentsSql(names, pipeline, ids)], signal);
-      return rows.map(storedDocument);
-    },
+    read: (ids, signal) => readDocuments(connection, names, pipeline, ids, signal),
     settle: async (number, documents, signal) => {
-      await transact([sql.settleSql(names, pipeline, number, documents)], signal);
+      await transact([settleSql(names, pipeline, number, documents)], signal);
     },
     reconcile: async (number, signal, by = 'contents') => {
       // In a transaction, which is never sent twice: a second time would find nothing left to note.
-      const { rows } = await transact([sql.reconcileSql(names, pipeline, number, keyOf(number), by)], signal);
+      const { rows } = await transact([reconcileSql(names, pipeline, number, keyOf(number), by)], signal);
       return rows[0]!['differing'] as number;
     },
     pause: async (ms, signal) => {
-      await connection.query(sql.pauseSql(names, pipeline, ms), signal);
+      await connection.query(pauseSql(names, pipeline, ms), signal);
     },
     resume: async () => {
-      await connection.query(sql.resumeSql(names, pipeline));
+      await connection.query(resumeSql(names, pipeline));
     },
     switchTo: async (to, signal) => {
       const from = await active(signal);
@@ -186,16 +165,17 @@ export function createSqlGenerations(parts: SqlGenerationsParts): Generations {
       const shown = await shownName(connection, names, pipeline, signal);
       const keys = { from, to, fromKey: keyOf(from), toKey: keyOf(to), shown: shown ?? null };
       const view = shown === undefined ? [] : [showSql(names, pipeline, shown, found!)];
-      return (await transact([...sql.switchSql(names, pipeline, keys), ...view], signal)).whole;
+      return (await transact([...switchSql(names, pipeline, keys), ...view], signal)).whole;
     },
     drop: async (number, signal) => {
-      if (!(await transact(sql.leaveSql(names, pipeline, number, keyOf(number)), signal)).whole)
+      if (!(await transact(leaveSql(names, pipeline, number, keyOf(number)), signal)).whole)
         throw new MillraceError(
           'generation_moved',
           `Generation ${number} of pipeline ${JSON.stringify(pipeline)} is the active one.`,
           { hint: 'Switch to another generation first.' },
         );
-      await remove(number, signal);
+      await removeGeneration(parts, number, await find(number, signal), signal);
+      await endKeeping(connection, names, pipeline, signal);
     },
   };
 }
@@ -211,15 +191,4 @@ interface ListedRow {
   readonly spaces: readonly SpaceLayout[];
   readonly since: number;
   readonly behind: number;
-}
-
-/** The first space that the document is in. */
-function sample(row: Readonly<Record<string, unknown>>, { spaces }: FoundLayout): [string, SampleVector][] {
-  for (const [at, { name }] of spaces.entries()) {
-    const text = row[`v${at}`] as string | null;
-    if (text === null) continue;
-    const vector = Float32Array.from(JSON.parse(text) as number[]);
-    return [[row['id'] as string, { space: name, vector }]];
-  }
-  return [];
 }

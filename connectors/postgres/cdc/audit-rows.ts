@@ -24,7 +24,7 @@ export async function* auditRows(
   { signal, maxItemBytes }: AuditContext,
 ): AsyncGenerator<SourceElement> {
   try {
-    const sql = await openSqlSession(config, application, clock);
+    const sql = await openSqlSession(config, application, clock, signal);
     try {
       const tables: Table[] = [];
       for (const mapping of mappingsOf(config)) tables.push(await inspectTable(sql, mapping));

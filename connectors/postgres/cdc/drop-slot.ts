@@ -12,7 +12,7 @@ export async function dropSlotOnceFree(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const sql = await openSqlSession(server, names.application, clock);
+  const sql = await openSqlSession(server, names.application, clock, signal);
   try {
     for (;;) {
       try {

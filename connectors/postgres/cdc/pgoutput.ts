@@ -45,6 +45,7 @@ const epochMs = 946_684_800_000;
 /**
  * Reads the message from `from` up to `to`. https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
  * @returns undefined for what tells nothing about documents
+ * @throws Error for bytes that are no such message
  */
 export function decodeMessage(
   bytes: Buffer,
@@ -53,6 +54,13 @@ export function decodeMessage(
   decoding: Decoding,
 ): StreamEvent | undefined {
   const reader = new Reader(bytes, from, to);
+  const event = readMessage(reader, decoding);
+  // What follows it in the chunk would be taken for a part of it.
+  if (reader.at > to) throw new Error(`A message of ${to - from} bytes names parts that are longer.`);
+  return event;
+}
+
+function readMessage(reader: Reader, decoding: Decoding): StreamEvent | undefined {
   const type = String.fromCharCode(reader.byte());
   switch (type) {
     case 'B': {
@@ -82,7 +90,7 @@ export function decodeMessage(
 
 function readRow(type: 'I' | 'U' | 'D', reader: Reader, decoding: Decoding): RowEvent | undefined {
   const relation = relationOf(reader.uint32(), decoding);
-  if (relation?.wanted === undefined) return undefined;
+  if (relation.wanted === undefined) return undefined;
   let old: Tuple | undefined;
   let row: Tuple | undefined;
   while (!reader.atEnd) {
@@ -101,12 +109,14 @@ function readTruncate(reader: Reader, decoding: Decoding): StreamEvent | undefin
   const relations: Relation[] = [];
   for (let at = 0; at < count; at += 1) {
     const relation = relationOf(reader.uint32(), decoding);
-    if (relation?.wanted !== undefined) relations.push(relation);
+    if (relation.wanted !== undefined) relations.push(relation);
   }
   return relations.length === 0 ? undefined : { kind: 'truncate', relations };
 }
 
 /** The server describes each relation before the first row of it. */
-function relationOf(id: number, { relations }: Decoding): Relation | undefined {
-  return relations.get(id);
+function relationOf(id: number, { relations }: Decoding): Relation {
+  const relation = relations.get(id);
+  if (relation === undefined) throw new Error(`The relation ${id} was never described.`);
+  return relation;
 }

@@ -45,6 +45,7 @@ export class Reader {
   /** UTF-8 that ends with a NUL. */
   name(): string {
     const end = this.bytes.indexOf(0, this.at);
+    if (end === -1) throw new Error('A name has no end.');
     const name = this.bytes.toString('utf8', this.at, end);
     this.at = end + 1;
     return name;

@@ -1,21 +1,20 @@
-import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
+import { connectClient, timed } from './connect-client.js';
+import { divertData, type DivertedConnection } from './divert-data.js';
 import { endClient, type PgConnection } from './end-client.js';
-import { interruption } from './interrupted.js';
+import { Interrupted, interruption } from './interrupted.js';
 import { parseLsn, printLsn, type Lsn } from './lsn.js';
-import { MessageFrames } from './message-frames.js';
 import { sessionSettings, type ServerOptions } from './sql-session.js';
 
 /** A connection that speaks the replication protocol. The driver carries it; its types do not tell of it. */
 type ReplicationClient = pg.Client & {
-  readonly connection: PgConnection & {
-    /** Begins to read messages. A parser gives `data`, whatever it is. */
-    attachListeners(stream: EventEmitter): void;
-    on(event: 'replicationStart', listener: () => void): void;
-    sendCopyFromChunk(chunk: Buffer): void;
-    readonly stream: { pause(): void };
-  };
+  readonly connection: PgConnection &
+    DivertedConnection & {
+      on(event: 'replicationStart', listener: () => void): void;
+      sendCopyFromChunk(chunk: Buffer): void;
+      readonly stream: { pause(): void };
+    };
 };
 
 export interface ServerIdentity {
@@ -42,55 +41,38 @@ export interface StreamOptions {
   readonly from: Lsn;
 }
 
-/** `d`, and what comes in it: `w`, `k`. https://www.postgresql.org/docs/current/protocol-replication.html */
-const kinds = { copyData: 0x64, data: 0x77, keepalive: 0x6b } as const;
+/** `w`, `k`. https://www.postgresql.org/docs/current/protocol-replication.html */
+const kinds = { data: 0x77, keepalive: 0x6b } as const;
 /** Microseconds from 1970 to 2000. */
 const epochMicroseconds = 946_684_800_000_000n;
 
 /** The replication connection: who the server is, and the stream of one slot. */
 export class Replication {
   readonly #client: ReplicationClient;
+  readonly #timeoutMs: number;
   readonly #clock: Clock;
   #started: () => void = () => undefined;
   #listener: StreamListener | undefined;
   #closed = false;
 
-  private constructor(client: ReplicationClient, clock: Clock) {
+  private constructor(client: ReplicationClient, { timeoutMs }: ServerOptions, clock: Clock) {
     this.#client = client;
+    this.#timeoutMs = timeoutMs;
     this.#clock = clock;
     client.on('error', (error) => this.#end(error));
     client.on('end', () => this.#end(new Error('The connection was closed.')));
-    this.#listen();
-  }
-
-  /** Data are read here; all other messages are the driver's. Its own reader would copy them, and keep what it copied for long. */
-  #listen(): void {
-    const { connection } = this.#client;
-    const attach = connection.attachListeners.bind(connection);
-    connection.attachListeners = (stream) => {
-      const others = new EventEmitter();
-      attach(others);
-      const frames = new MessageFrames((bytes, from, to) => {
-        if (bytes[from] === kinds.copyData) this.#receive(bytes, from + 5, to);
-        else others.emit('data', bytes.subarray(from, to));
-      });
-      stream.on('data', (chunk: Buffer) => {
-        try {
-          frames.push(chunk);
-        } catch (error) {
-          this.#end(error as Error);
-        }
-      });
-    };
+    divertData(client.connection, (bytes, from, to) => this.#receive(bytes, from, to));
     // In the same turn, since the first data may follow directly.
-    connection.on('replicationStart', () => this.#started());
+    client.connection.on('replicationStart', () => this.#started());
   }
 
   static async open(
-    { url, timeoutMs }: ServerOptions,
+    server: ServerOptions,
     applicationName: string,
     clock: Clock,
+    signal?: AbortSignal,
   ): Promise<Replication> {
+    const { url, timeoutMs } = server;
     const client = new pg.Client({
       connectionString: url,
       application_name: applicationName,
@@ -98,20 +80,16 @@ export class Replication {
       keepAlive: true,
       replication: 'database',
     } as pg.ClientConfig) as ReplicationClient;
-    const replication = new Replication(client, clock);
-    try {
-      await client.connect();
-      for (const setting of sessionSettings) await client.query(setting);
-      return replication;
-    } catch (error) {
-      await replication.close();
-      throw interruption(error);
-    }
+    const replication = new Replication(client, server, clock);
+    await connectClient(client, { settings: sessionSettings, timeoutMs, clock, signal });
+    return replication;
   }
 
   async identify(): Promise<ServerIdentity> {
     const { rows } = await this.#client
-      .query<{ systemid: string; timeline: number; xlogpos: string }>('IDENTIFY_SYSTEM')
+      .query<{ systemid: string; timeline: number; xlogpos: string }>(
+        timed('IDENTIFY_SYSTEM', this.#timeoutMs),
+      )
       .catch((error: unknown) => {
         throw interruption(error);
       });
@@ -133,9 +111,17 @@ export class Replication {
     const running = this.#client.query(
       `START_REPLICATION SLOT ${quoted(slot)} LOGICAL ${printLsn(from)} (proto_version '1', publication_names ${names})`,
     );
-    await Promise.race([started, running]).catch((error: unknown) => {
-      throw interruption(error);
+    const answered = new AbortController();
+    const late = this.#clock.sleep(this.#timeoutMs, answered.signal).then(() => {
+      throw new Interrupted(`No answer came for ${this.#timeoutMs} ms.`);
     });
+    try {
+      await Promise.race([started, running, late]);
+    } catch (error) {
+      throw interruption(error);
+    } finally {
+      answered.abort();
+    }
     running.then(
       () => this.#end(new Error('The server ended the stream.')),
       (error: unknown) => this.#end(error as Error),

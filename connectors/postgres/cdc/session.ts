@@ -65,9 +65,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const stop = () => void close();
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const sql = await openSqlSession(config, names.application, connector.clock);
+    const sql = await openSqlSession(config, names.application, connector.clock, context.signal);
     closers.push(() => sql.close());
-    const replication = await Replication.open(config, names.application, connector.clock);
+    const replication = await Replication.open(config, names.application, connector.clock, context.signal);
     closers.push(() => replication.close());
     context.signal.throwIfAborted();
     return await begin(options, sql, replication, end, close);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
+import { connectClient } from './connect-client.js';
 import { endClient } from './end-client.js';
 import { interruption } from './interrupted.js';
 
@@ -40,6 +41,7 @@ export async function openSqlSession(
   { url, timeoutMs }: ServerOptions,
   applicationName: string,
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<SqlSession> {
   const client = new pg.Client({
     connectionString: url,
@@ -49,13 +51,8 @@ export async function openSqlSession(
   });
   // A lost connection shows at the next query.
   client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query([...sessionSettings, ...ownSettings].join('; '));
-  } catch (error) {
-    await endClient(client, clock);
-    throw interruption(error);
-  }
+  const settings = [[...sessionSettings, ...ownSettings].join('; ')];
+  await connectClient(client, { settings, timeoutMs, clock, signal });
   const raw = { getTypeParser: () => (value: string) => value };
   const ask = async (text: string, values: readonly SqlParameter[], patient: boolean) => {
     const query = {

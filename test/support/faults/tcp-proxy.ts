@@ -20,6 +20,10 @@ export interface TcpProxy {
   cut(): void;
   /** Resets the next connection that sends so many bytes in this direction from now on, in the middle of what it sends. */
   cutAfter(bytes: number, direction: Direction): void;
+  /** Swallows what the next such connection sends after so many bytes, and tells nobody. It stays dead for good. */
+  blackHoleAfter(bytes: number, direction: Direction): void;
+  /** Changes what the service answers, on open connections and on those that are made. */
+  alter(change: (data: Buffer) => Buffer): void;
   /**
    * Swallows what is sent, and tells nobody, on open connections and on those that are made until `heal`. A connection
    * that was swallowed from stays dead for good, as one that a firewall has forgotten.
@@ -39,12 +43,19 @@ interface Link {
   readonly dead: Set<Direction>;
 }
 
+interface Cut {
+  readonly direction: Direction;
+  readonly bytes: number;
+  readonly silent: boolean;
+}
+
 /** @param target port of the service, on loopback */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const links = new Set<Link>();
   const holes = new Set<Direction>();
   let [delayMs, made, refusing] = [0, 0, false];
-  let cutting: { direction: Direction; bytes: number } | undefined;
+  let cutting: Cut | undefined;
+  let change = (data: Buffer) => data;
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     client.on('error', () => undefined);
@@ -78,33 +89,32 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         send();
       });
     };
-    from.on('data', (data: Buffer) => {
+    from.on('data', (sent: Buffer) => {
       if (link.dead.has(direction)) return;
-      const within = bytesBeforeCut(direction, data.length);
-      inTurn(() => write(link, direction, to, data, within));
+      const data = direction === 'down' ? change(sent) : sent;
+      const cut = cutWithin(direction, data.length);
+      // What is sent before its own cut passes.
+      const mayPass = () => cut !== undefined || !link.dead.has(direction);
+      inTurn(() => mayPass() && write(link, to, data, cut));
+      if (cut?.silent === true) link.dead.add(direction);
     });
     from.on('end', () => {
       if (!link.dead.has(direction)) inTurn(() => to.end());
     });
   }
 
-  function bytesBeforeCut(direction: Direction, length: number): number | undefined {
+  function cutWithin(direction: Direction, length: number): Cut | undefined {
     if (cutting?.direction !== direction) return undefined;
-    const { bytes } = cutting;
-    cutting = bytes > length ? { direction, bytes: bytes - length } : undefined;
-    return cutting === undefined ? bytes : undefined;
+    const cut = cutting;
+    cutting = cut.bytes > length ? { ...cut, bytes: cut.bytes - length } : undefined;
+    return cutting === undefined ? cut : undefined;
   }
 
-  function write(
-    link: Link,
-    direction: Direction,
-    to: Socket,
-    data: Buffer,
-    within: number | undefined,
-  ): void {
-    if (link.dead.has(direction) || to.destroyed) return;
-    if (within === undefined) to.write(data);
-    else to.write(data.subarray(0, within), () => reset(link));
+  function write(link: Link, to: Socket, data: Buffer, cut: Cut | undefined): void {
+    if (to.destroyed) return;
+    if (cut === undefined) to.write(data);
+    else if (cut.silent) to.write(data.subarray(0, cut.bytes));
+    else to.write(data.subarray(0, cut.bytes), () => reset(link));
   }
 
   server.listen(0, '127.0.0.1');
@@ -125,7 +135,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
     delay: (ms) => void (delayMs = ms),
     cut: () => links.forEach(reset),
-    cutAfter: (bytes, direction) => void (cutting = { bytes, direction }),
+    cutAfter: (bytes, direction) => void (cutting = { bytes, direction, silent: false }),
+    blackHoleAfter: (bytes, direction) => void (cutting = { bytes, direction, silent: true }),
+    alter: (given) => void (change = given),
     blackHole(direction) {
       for (const one of direction === undefined ? (['up', 'down'] as const) : [direction]) {
         holes.add(one);
