@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 const module = JSON.stringify(new URL('../../bench/to-its-end.js', import.meta.url).href);
 
@@ -11,6 +11,7 @@ function start(work: string) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   return { child, said: text(child.stderr), ended: once(child, 'close') as Promise<[number | null]> };
 }
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { minilmFolder } from '../support/weights/minilm.js';
 import { millrace, startMillrace, type MillraceProcess } from '../support/millrace-process.js';
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.js';
@@ -65,6 +65,8 @@ describe('a server under load', () => {
       await new Promise((done) => setTimeout(done, 5));
     }
   });
+
+  afterEach(() => void server.child.kill('SIGKILL'));
 
   test('answers at a stop what is under way', async () => {
     server.child.kill('SIGTERM');

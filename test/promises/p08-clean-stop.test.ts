@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Document } from '../../src/elements/document.js';
 import { startMillrace, type MillraceProcess } from '../support/millrace-process.js';
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.js';
@@ -140,6 +140,7 @@ describe('millrace run, stopped by signals', () => {
       };`,
     );
     const running = startMillrace(['run', 'millrace.config.mjs'], { cwd: folder });
+    onTestFinished(() => void running.child.kill('SIGKILL'));
     await running.says('enriching');
     return { ...running, folder };
   }

@@ -42,12 +42,13 @@ async function start(bed: Bed, onNewSpace: 'hold' | 'reindex', rate?: number) {
     onControl: (control) => controls.push(control),
     onEvent: (event) => events.push(event),
   });
-  running.catch(() => undefined);
-  const noticed = (code: string) =>
-    expect
-      .poll(() => events.some((event) => event.type === 'notice' && event.code === code), { timeout: 60_000 })
-      .toBe(true);
-  await expect.poll(() => events.some(({ type }) => type === 'caught-up'), { timeout: 60_000 }).toBe(true);
+  let fault: unknown;
+  running.catch((error: unknown) => (fault = error));
+  /** Resolves once there is such an event; a run that ended before has a fault to show. */
+  const seen = (is: (event: RunEvent) => boolean) =>
+    expect.poll(() => fault ?? events.some(is), { timeout: 60_000 }).toBe(true);
+  const noticed = (code: string) => seen((event) => event.type === 'notice' && event.code === code);
+  await seen(({ type }) => type === 'caught-up');
   return {
     events,
     controls,

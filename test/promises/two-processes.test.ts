@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readFolder } from '../support/folder-content.js';
 import { millrace, startMillrace } from '../support/millrace-process.js';
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.js';
@@ -97,8 +97,10 @@ test(
     await gated(folder, 'north');
     await gated(folder, 'south');
     const owner = startMillrace(['run', 'north.mjs', '--watch', '--json'], { cwd: folder });
+    onTestFinished(() => void owner.child.kill('SIGKILL'));
     await owner.prints('caught-up');
     const other = startMillrace(['run', 'south.mjs'], { cwd: folder });
+    onTestFinished(() => void other.child.kill('SIGKILL'));
     await other.says('a hundred');
     owner.child.kill('SIGKILL');
     await owner.ended;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { FailedStore } from '../../src/contracts/failed-store.js';
 import { repositoryRoot } from '../support/repository.js';
 import { failedRecord, recordsOf } from './failed-store-suite.js';
@@ -25,12 +25,13 @@ export async function loseNothingToKills(
       const child = spawn(process.execPath, [script, connector, JSON.stringify(config), `w${round}${at}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
+      onTestFinished(() => void child.kill('SIGKILL'));
       let printed = '';
       child.stdout.on('data', (data: Buffer) => (printed += data.toString()));
       return { child, ended: once(child, 'close'), printed: () => printed };
     });
     const underWay = () => writers.every(({ printed }) => printed().split('\n').length > 20);
-    await expect.poll(underWay, { timeout: 20_000 }).toBe(true);
+    await expect.poll(underWay).toBe(true);
     for (const record of others.slice(round * 100, round * 100 + 100)) await store.discard([record]);
     for (const { child } of writers) child.kill('SIGKILL');
     for (const { ended, printed } of writers) {

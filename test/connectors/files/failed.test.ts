@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { filesFailedConfig } from '../../../connectors/files/config.js';
 import { openFailedFiles } from '../../../connectors/files/failed.js';
 import type { Notice } from '../../../src/contracts/context.js';
@@ -168,14 +168,13 @@ test('processes that are killed while they write and compact lose nothing that w
   for (let round = 0; round < 4; round++) {
     const writers = ['x', 'y'].map((name) => {
       const child = spawn(process.execPath, [writer, folder, `${name}${round}`, '100000']);
+      onTestFinished(() => void child.kill('SIGKILL'));
       let printed = '';
       child.stdout.on('data', (data: Buffer) => (printed += data.toString()));
       const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
       return { child, ended, printed: () => printed };
     });
-    await expect
-      .poll(() => writers.every(({ printed }) => printed().length > 200), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(() => writers.every(({ printed }) => printed().length > 200)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 80 * round));
     for (const { child } of writers) child.kill('SIGKILL');
     for (const { ended, printed } of writers) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { qdrantConfig } from '../../../connectors/qdrant/config.js';
 import { createQdrantStore } from '../../../connectors/qdrant/qdrant-store.js';
 import { readFilter } from '../../../src/elements/filter/read-filter.js';
@@ -54,7 +54,12 @@ test(
       }
     };
     await write(40);
-    let daemons = [startMillrace(['run', config]), startMillrace(['run', config])];
+    const start = () => {
+      const daemon = startMillrace(['run', config]);
+      onTestFinished(() => void daemon.child.kill('SIGKILL'));
+      return daemon;
+    };
+    let daemons = [start(), start()];
     for (let kill = 0; kill < 4; kill += 1) {
       await delay(400 + random() * 800);
       await write(40);
@@ -62,7 +67,7 @@ test(
       const [victim, ...others] = daemons;
       victim!.child.kill('SIGKILL');
       await victim!.ended;
-      daemons = [...others, startMillrace(['run', config])];
+      daemons = [...others, start()];
     }
     await write(40);
     const last = await millrace(['run', config, '--until-idle']);

@@ -1,5 +1,6 @@
-import { threadId } from 'node:worker_threads';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { threadId } from 'node:worker_threads';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import type { Resources } from '../../../src/inference/workers/resources.js';
 import type { Service } from '../../../src/inference/workers/service.js';
@@ -21,6 +22,11 @@ export async function create(options: FixtureOptions, resources: Resources): Pro
       sleep: async ({ ms, tag }: { ms: number; tag: unknown }) => {
         await sleep(ms);
         return { value: { tag, threadId, at: performance.timeOrigin + performance.now() } };
+      },
+      /** Busy until there is such a file. */
+      until: async (path: string) => {
+        while (!existsSync(path)) await sleep(5);
+        return { value: null };
       },
       double: (numbers: Float32Array) => {
         const value = numbers.map((number) => number * 2);

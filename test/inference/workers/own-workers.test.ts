@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Loadable } from '../../../src/inference/loadable.js';
 import { withOwnWorkers } from '../../../src/inference/workers/own-workers.js';
 import type { WorkerService } from '../../../src/inference/workers/pool.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import type { FixtureOptions } from './fixture-service.js';
 
 interface Model {
@@ -28,7 +31,8 @@ test('a model with workers of its own is loaded while others work, and can be lo
   const [a, b] = [await loadable({ label: 'a' }), await loadable({ label: 'b' })];
   const first = await a.load(signal);
   let done = false;
-  const busy = first.service.call('sleep', { ms: 3_000, tag: 0 }).then(() => (done = true));
+  const gate = join(await temporaryFolder(), 'go');
+  const busy = first.service.call('until', gate).then(() => (done = true));
   const second = await b.load(signal);
   const thread = await threadOf(second);
   await second.close();
@@ -37,6 +41,7 @@ test('a model with workers of its own is loaded while others work, and can be lo
   expect(await threadOf(again)).not.toBe(thread);
   await again.close();
   expect(done).toBe(false);
+  await writeFile(gate, '');
   await busy;
   await first.close();
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createWorkerPool, type WorkerPool } from '../../../src/inference/workers/pool.js';
 import type { FixtureOptions } from './fixture-service.js';
 
@@ -85,6 +85,7 @@ describe('workers in processes', () => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    onTestFinished(() => void parent.kill('SIGKILL'));
     const ended = once(parent, 'exit');
     let pid: number | undefined;
     for await (const line of createInterface({ input: parent.stdout })) {
