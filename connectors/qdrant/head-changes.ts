@@ -6,6 +6,18 @@ export function firstHead(now: number): Head {
   return { epoch: 0, active: 1, last: 1, generations: [first] };
 }
 
+/** @returns undefined where nothing changes */
+export type GenerationEdit = (one: HeadGeneration, head: Head) => HeadGeneration | undefined;
+
+/** One generation is another way. @returns undefined where it is not there, or nothing changes */
+export function alteredHead(head: Head, number: number, edit: GenerationEdit): Head | undefined {
+  const one = head.generations.find((other) => other.number === number);
+  const next = one && edit(one, head);
+  if (next === undefined) return undefined;
+  const generations = head.generations.map((other) => (other === one ? next : other));
+  return { ...head, epoch: head.epoch + 1, generations };
+}
+
 /** Writers go on. */
 export function resumedHead(head: Head): Head {
   const { pause: _, ...rest } = head;

@@ -13,7 +13,7 @@ function values({ stdout }: Ended): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('millrace', { timeout: 60_000 }, () => {
+describe('millrace', { timeout: 180_000 }, () => {
   let folder: string;
   const on = (...args: string[]) => millrace(args, { cwd: folder });
 
@@ -43,7 +43,7 @@ describe('millrace', { timeout: 60_000 }, () => {
       type: 'finished',
       summary: { outcomes: { stored: 3, failed: 1 } },
     });
-  }, 60_000);
+  }, 180_000);
   afterAll(() => rm(folder, { recursive: true }));
 
   test('query finds the nearest passages, as many as asked for, through a filter', async () => {

@@ -107,6 +107,12 @@ const topics = (model: string) => ({
   infer: { name: 'topic', to: 'metadata.topic', model: { onnx: { model } } },
 });
 
+/** A model, and one to take its place. */
+async function writeTopics({ folder }: Bed): Promise<void> {
+  await writeFiles(join(folder, 'topics'), labelled('old'));
+  await writeFiles(join(folder, 'topics-2'), labelled('new'));
+}
+
 /** Labels with the ids of the models that they say made them. */
 async function labels(bed: Bed): Promise<[string, string][]> {
   const { chunks } = await bed.content();
@@ -157,8 +163,7 @@ test('a watched folder: when other files come to rest there, the model changes a
 
 test('a call: only what the configuration lists is exchanged, with digests checked', async () => {
   const bed = await openBed();
-  await writeFiles(join(bed.folder, 'topics'), labelled('old'));
-  await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+  await writeTopics(bed);
   await writeFiles(join(bed.folder, 'stranger'), labelled('strange'));
   const weights = createHash('sha256').update(labelled('new')['onnx/model.onnx']!).digest('hex');
   const run = await start(bed, {
@@ -221,8 +226,7 @@ test.each(Object.entries(tellers))(
     const bed = await openBed();
     const { events, tell, stop } = await open();
     try {
-      await writeFiles(join(bed.folder, 'topics'), labelled('old'));
-      await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+      await writeTopics(bed);
       const run = await start(bed, {
         chain: [topics('./topics'), chunk, embed],
         refresh: { allow: [{ model: './topics-2', replaces: './topics' }], events },
@@ -252,8 +256,7 @@ test.each(Object.entries(tellers))(
 
 test('two steps with one model share it, and change together', async () => {
   const bed = await openBed();
-  await writeFiles(join(bed.folder, 'topics'), labelled('old'));
-  await writeFiles(join(bed.folder, 'topics-2'), labelled('new'));
+  await writeTopics(bed);
   const again = { infer: { ...topics('./topics').infer, name: 'again', to: 'metadata.again' } };
   const run = await start(bed, {
     chain: [topics('./topics'), again, chunk, embed],
@@ -297,34 +300,38 @@ test('an embedder that fills the store keeps its space: another is refused, and 
   await run.end();
 });
 
+/** A commit of the model that the hub has. */
+const commit = (name: string, files: Record<string, Buffer>) => ({
+  id: 'owner/topics',
+  branch: 'main',
+  commit: createHash('sha1').update(name).digest('hex'),
+  files,
+});
+
+/** A pipeline with that model, which it watches. */
+const watchingHub = (hubUrl: string, everyMs = 50): Partial<PipelineInput> => ({
+  chain: [topics('owner/topics'), chunk, embed],
+  models: { hubUrl },
+  refresh: { watch: 'owner/topics', everyMs },
+});
+
 test('a watched branch of the hub: the new commit serves, and is remembered only then', async () => {
   const bed = await openBed();
-  const commitOf = (name: string) => createHash('sha1').update(name).digest('hex');
-  const at = (name: string, files: Record<string, Buffer>) => ({
-    id: 'owner/topics',
-    branch: 'main',
-    commit: commitOf(name),
-    files,
-  });
-  const hub = await startHub(at('one', labelled('old')));
+  const hub = await startHub(commit('one', labelled('old')));
   try {
-    const input: Partial<PipelineInput> = {
-      chain: [topics('owner/topics'), chunk, embed],
-      models: { hubUrl: hub.url },
-      refresh: { watch: 'owner/topics', everyMs: 50 },
-    };
+    const input = watchingHub(hub.url);
     const run = await start(bed, input);
     expect(await run.refreshed(1)).toMatchObject({ result: 'unchanged' });
-    hub.publish(at('two', { ...labelled('bad'), 'onnx/model.onnx': Buffer.from('no model') }));
+    hub.publish(commit('two', { ...labelled('bad'), 'onnx/model.onnx': Buffer.from('no model') }));
     expect(await run.refreshed(2)).toMatchObject({ result: 'refused', error: { code: 'model_corrupt' } });
     await run.more(2);
     await run.end();
     // A new start still takes the commit that served.
-    const again = await start(bed, { ...input, refresh: { watch: 'owner/topics', everyMs: 60_000 } });
+    const again = await start(bed, watchingHub(hub.url, 60_000));
     await again.more(1);
     await again.end();
     const third = await start(bed, input);
-    hub.publish(at('three', labelled('new')));
+    hub.publish(commit('three', labelled('new')));
     await expect
       .poll(() => third.refreshes.some(({ result }) => result === 'switched'), { timeout: 20_000 })
       .toBe(true);
@@ -338,22 +345,12 @@ test('a watched branch of the hub: the new commit serves, and is remembered only
 
 test('a commit that could not be fetched for an outage of the hub is fetched at a later look', async () => {
   const bed = await openBed();
-  const at = (name: string, files: Record<string, Buffer>) => ({
-    id: 'owner/topics',
-    branch: 'main',
-    commit: createHash('sha1').update(name).digest('hex'),
-    files,
-  });
-  const hub = await startHub(at('one', labelled('old')));
+  const hub = await startHub(commit('one', labelled('old')));
   try {
-    const run = await start(bed, {
-      chain: [topics('owner/topics'), chunk, embed],
-      models: { hubUrl: hub.url },
-      refresh: { watch: 'owner/topics', everyMs: 50 },
-    });
+    const run = await start(bed, watchingHub(hub.url));
     expect(await run.refreshed(1)).toMatchObject({ result: 'unchanged' });
     hub.fail('config.json', { kind: 'cut', after: 0 }, { kind: 'cut', after: 0 });
-    hub.publish(at('two', labelled('new')));
+    hub.publish(commit('two', labelled('new')));
     expect(await run.refreshed(2)).toMatchObject({
       result: 'refused',
       error: { code: 'remote_unavailable' },
@@ -370,18 +367,9 @@ test('a folder that vanishes is not taken for a model of the hub with the same n
   const bed = await openBed();
   const path = join(bed.folder, 'owner/topics');
   await writeFiles(path, labelled('old'));
-  const hub = await startHub({
-    id: 'owner/topics',
-    branch: 'main',
-    commit: createHash('sha1').update('stranger').digest('hex'),
-    files: labelled('strange'),
-  });
+  const hub = await startHub(commit('stranger', labelled('strange')));
   try {
-    const run = await start(bed, {
-      chain: [topics('owner/topics'), chunk, embed],
-      models: { hubUrl: hub.url },
-      refresh: { watch: 'owner/topics', everyMs: 50 },
-    });
+    const run = await start(bed, watchingHub(hub.url));
     expect(await run.refreshed(1)).toMatchObject({ result: 'unchanged' });
     await rm(path, { recursive: true });
     expect(await run.refreshed(2)).toMatchObject({ result: 'refused', error: { code: 'model_not_found' } });

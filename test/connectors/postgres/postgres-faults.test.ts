@@ -15,7 +15,8 @@ let proxy: TcpProxy;
 let store: Store;
 let pipelines = 0;
 let pipeline: string;
-const timeoutMs = 300;
+/** On a busy machine an answer may take some hundred milliseconds without any fault. */
+const timeoutMs = 1_000;
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -88,7 +89,7 @@ test('a transaction that is swallowed in the middle keeps its locks no longer th
   const began = performance.now();
   await rejected;
   expect(kinds(await store.sink.write([storing('a', 3, ['three'])]))).toEqual(['done']);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  expect(performance.now() - began).toBeLessThan(10 * timeoutMs);
   const held = await asAdmin((client) =>
     client.query("select from pg_stat_activity where state like 'idle in transaction%'"),
   );
@@ -101,7 +102,7 @@ test('a statement that the server works on, or that waits for a lock, is waited 
     await blocker.query('select from millrace.ledger where pipeline = $1 for update', [pipeline]);
     let over = false;
     const writing = store.sink.write([storing('a', 2, ['two'])]).finally(() => (over = true));
-    await delay(5 * timeoutMs);
+    await delay(3 * timeoutMs);
     expect(over).toBe(false);
     await blocker.query('rollback');
     expect(kinds(await writing)).toEqual(['done']);

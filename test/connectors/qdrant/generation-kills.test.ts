@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest';
-import { qdrantConfig } from '../../../connectors/qdrant/config.js';
-import { createPortStore } from '../../../connectors/qdrant/port-store.js';
-import type { QdrantPort } from '../../../connectors/qdrant/port.js';
 import type { DocumentWrite } from '../../../src/contracts/sink.js';
 import type { Store } from '../../../src/contracts/store.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
-import { createEngine, type Engine } from '../../support/qdrant/engine.js';
-import { createEnginePort } from '../../support/qdrant/engine-port.js';
 import {
   deleting,
   failing,
@@ -17,18 +12,12 @@ import {
   textsOf,
   touching,
 } from '../../suites/store-samples.js';
+import { filledEngine } from './filled-engine.js';
 import { fates, mortalPort } from './mortal-port.js';
-import { passingTime } from './passing-time.js';
+import { processesOver } from './processes-over.js';
 import { takeOverAll } from './take-over-all.js';
 
-const config = qdrantConfig.parse({ url: 'http://double' });
-
-function world(engine: Engine) {
-  const clock = passingTime();
-  const port = createEnginePort(engine);
-  const context = { pipeline: 'kills', baseFolder: '/nonexistent', clock, notify: () => {} };
-  return { port, open: (over: QdrantPort = port): Store => createPortStore(over, config, context) };
-}
+const pipeline = 'kills';
 
 const before: readonly DocumentWrite[] = ['a', 'b', 'c', 'd'].map((id) =>
   storing(id, 1, [`${id} one`, 'common']),
@@ -70,26 +59,17 @@ async function change(store: Store): Promise<void> {
   }
 }
 
-async function prepared(): Promise<Engine> {
-  const engine = createEngine();
-  const store = world(engine).open();
-  await store.prepare(layout);
-  await store.sink.write(before);
-  await store.close();
-  return engine;
-}
-
 it.each(fates)(
   'a writer that is killed at any of its requests, which is %s, leaves nothing behind that a switch forgets',
   async (fate) => {
-    const from = await prepared();
-    const { open } = world(from);
+    const from = await filledEngine(pipeline, before);
+    const { open } = processesOver(from, pipeline);
     const number = await open().generations!.start(layoutOf(4), { made: 'by a test' });
     await open().generations!.enlist(number);
     await takeOverAll(open().generations!, number);
     let nth = 1;
     for (let over = false; !over; nth += 1) {
-      const one = world(from.copy());
+      const one = processesOver(from.copy(), pipeline);
       const { mortal, killed, late } = mortalPort(one.port, nth, fate);
       await one
         .open(mortal)
@@ -114,10 +94,10 @@ it.each(fates)(
 it.each(fates)(
   'a change of generations that is killed at any of its requests, which is %s, is made by the next process',
   async (fate) => {
-    const from = await prepared();
+    const from = await filledEngine(pipeline, before);
     let nth = 1;
     for (let over = false; !over; nth += 1) {
-      const one = world(from.copy());
+      const one = processesOver(from.copy(), pipeline);
       const writer = one.open();
       await writer.prepare(layout);
       await writer.sink.write(changes.slice(0, 1));

@@ -1,13 +1,8 @@
 import { expect, it } from 'vitest';
-import { qdrantConfig } from '../../../connectors/qdrant/config.js';
-import { createPortStore } from '../../../connectors/qdrant/port-store.js';
-import type { QdrantPort } from '../../../connectors/qdrant/port.js';
 import type { DocumentWrite, LedgerEntry, WriteResult } from '../../../src/contracts/sink.js';
 import type { Store } from '../../../src/contracts/store.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { textHash } from '../../../src/elements/hash.js';
-import { createEngine, type Engine } from '../../support/qdrant/engine.js';
-import { createEnginePort } from '../../support/qdrant/engine-port.js';
 import {
   deleting,
   failing,
@@ -17,16 +12,11 @@ import {
   textsOf,
   touching,
 } from '../../suites/store-samples.js';
+import { filledEngine } from './filled-engine.js';
 import { fates, mortalPort } from './mortal-port.js';
-import { passingTime } from './passing-time.js';
+import { processesOver } from './processes-over.js';
 
-const config = qdrantConfig.parse({ url: 'http://double' });
-
-function world(engine: Engine) {
-  const context = { pipeline: 'kept', baseFolder: '/nonexistent', clock: passingTime(), notify: () => {} };
-  const port = createEnginePort(engine);
-  return { port, open: (over: QdrantPort = port): Store => createPortStore(over, config, context) };
-}
+const pipeline = 'kept';
 
 /** By the old chunker a document is one chunk, by the new one each of its words. */
 const whole = (text: string) => [text];
@@ -58,15 +48,6 @@ const source = new Map([
   ['d', 'd one'],
   ['e', 'e two'],
 ]);
-
-async function prepared(): Promise<Engine> {
-  const engine = createEngine();
-  const store = world(engine).open();
-  await store.prepare(layout);
-  await store.sink.write(before);
-  await store.close();
-  return engine;
-}
 
 /** A generation of the new chunker to its end, from what the source holds, whatever somebody else began of it. */
 async function change(store: Store): Promise<void> {
@@ -136,10 +117,10 @@ async function expectNewest(store: Store): Promise<void> {
 it.each(fates)(
   'a change of chunks from the source that is killed at any of its requests, which is %s, is made by the next process',
   async (fate) => {
-    const from = await prepared();
+    const from = await filledEngine(pipeline, before);
     let nth = 1;
     for (let over = false; !over; nth += 1) {
-      const one = world(from.copy());
+      const one = processesOver(from.copy(), pipeline);
       const writer = one.open();
       await writer.prepare(layout);
       // Of what the source holds no more it cannot be read.
@@ -175,11 +156,11 @@ it.each(fates)(
 it.each(fates)(
   'a writer that is killed at any of its requests, which is %s, leaves no text that is of another version',
   async (fate) => {
-    const from = await prepared();
-    await world(from).open().texts!.begin();
+    const from = await filledEngine(pipeline, before);
+    await processesOver(from, pipeline).open().texts!.begin();
     let nth = 1;
     for (let over = false; !over; nth += 1) {
-      const one = world(from.copy());
+      const one = processesOver(from.copy(), pipeline);
       const { mortal, killed, late } = mortalPort(one.port, nth, fate);
       await one
         .open(mortal)

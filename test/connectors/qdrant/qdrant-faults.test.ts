@@ -211,7 +211,7 @@ describe('requests', { timeout: 60_000 }, () => {
   });
 
   it('end at their time, or at once when the signal aborts', async () => {
-    const { store, double } = await prepared({}, { timeout: 0.2 });
+    const { store, double } = await prepared({}, { timeout: 1 });
     double.fail({ on: upload, kind: 'hang' });
     await expect(store.sink.write([storing('a', 1, ['one'])])).rejects.toMatchObject({
       code: 'store_unavailable',

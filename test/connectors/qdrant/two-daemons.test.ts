@@ -67,6 +67,8 @@ test(
     await write(40);
     const last = await millrace(['run', config, '--until-idle']);
     expect(last.code, last.stderr).toBe(0);
+    // Before that a signal just ends them.
+    await Promise.all(daemons.map((one) => one.says('"type":"started"')));
     for (const { child } of daemons) child.kill('SIGTERM');
     for (const { ended } of daemons) expect(await ended).toMatchObject({ code: 0 });
 

@@ -1,26 +1,22 @@
 import { beforeEach, expect, it } from 'vitest';
-import { qdrantConfig } from '../../../connectors/qdrant/config.js';
-import { createPortStore } from '../../../connectors/qdrant/port-store.js';
 import type { QdrantPort } from '../../../connectors/qdrant/port.js';
 import type { Generations } from '../../../src/contracts/generations.js';
 import type { Store } from '../../../src/contracts/store.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { createEngine } from '../../support/qdrant/engine.js';
-import { createEnginePort } from '../../support/qdrant/engine-port.js';
 import { layout, layoutOf, storing, textsOf } from '../../suites/store-samples.js';
-import { passingTime } from './passing-time.js';
+import { processesOver } from './processes-over.js';
 import { takeOverAll } from './take-over-all.js';
 
-const config = qdrantConfig.parse({ url: 'http://double' });
 let open: (over?: QdrantPort) => Store;
 let generations: Generations;
 let two: number;
 
 /** A generation that has taken over all, and then a writer that is killed once the ledger says what it wrote. */
 beforeEach(async () => {
-  const context = { pipeline: 'open', baseFolder: '/nonexistent', clock: passingTime(), notify: () => {} };
-  const port = createEnginePort(createEngine());
-  open = (over = port) => createPortStore(over, config, context);
+  const one = processesOver(createEngine(), 'open');
+  const { port } = one;
+  open = one.open;
   const store = open();
   await store.prepare(layout);
   await store.sink.write([storing('a', 1, ['one'])]);

@@ -1,27 +1,21 @@
 import { expect, it } from 'vitest';
-import { qdrantConfig } from '../../../connectors/qdrant/config.js';
-import { createPortStore } from '../../../connectors/qdrant/port-store.js';
 import type { QdrantPort } from '../../../connectors/qdrant/port.js';
 import { createEngine } from '../../support/qdrant/engine.js';
-import { createEnginePort } from '../../support/qdrant/engine-port.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { kinds, layout, layoutOf, storing, textsOf } from '../../suites/store-samples.js';
+import { processesOver } from './processes-over.js';
 import { takeOverAll } from './take-over-all.js';
-
-const config = qdrantConfig.parse({ url: 'http://double' });
 
 /** Stores of one pipeline, as several processes have them, and a clock that they share. */
 function processes() {
   const clock = new VirtualClock();
-  const port = createEnginePort(createEngine());
-  const context = { pipeline: 'leases', baseFolder: '/nonexistent', clock, notify: () => {} };
   const pass = async (ms: number) => {
     for (let gone = 0; gone < ms; gone += 50) {
       clock.advance(50);
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { pass, port, open: (over: QdrantPort = port) => createPortStore(over, config, context) };
+  return { pass, ...processesOver(createEngine(), 'leases', clock) };
 }
 
 /** A port whose conditional changes of the ledger wait until they are let go. */

@@ -11,7 +11,7 @@ let streams = 0;
 let stream: string;
 const group = 'millrace-test';
 /** On a busy machine an answer may take some hundred milliseconds without any fault. */
-const timeoutMs = 600;
+const timeoutMs = 1_000;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -26,8 +26,8 @@ afterEach(() => proxy.stop());
 beforeEach(() => redis.client.xgroup('CREATE', stream, group, '0', 'MKSTREAM'));
 
 /** A reading by way of the proxy, whose deliveries are applied as they come. */
-async function reading() {
-  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), timeoutMs, claimIdleMs: 400 });
+async function reading(input: Parameters<typeof openStream>[2] = { timeoutMs }) {
+  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400, ...input });
   const ledger = new LedgerDouble();
   const following = follow(bed, ledger);
   let going = true;
@@ -54,8 +54,8 @@ async function reading() {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 8_000; !(await condition()); await delay(10))
-    if (Date.now() > deadline) throw new Error('It did not happen within 8 s.');
+  for (const deadline = Date.now() + 30_000; !(await condition()); await delay(10))
+    if (Date.now() > deadline) throw new Error('It did not happen within 30 s.');
 }
 
 const codes = (notices: readonly { code: string }[]) => notices.map(({ code }) => code);
@@ -164,13 +164,13 @@ test('a quiet stream is waited on for longer than the time-out without an interr
 });
 
 test('a stop comes through a swallowed connection at once', async () => {
-  const reader = await reading();
+  const reader = await reading({ timeoutMs: 20_000 });
   await addDocuments(redis, stream, [['a', 'ants']]);
   await reader.holds({ a: 'ants' });
   proxy.blackHole();
   const began = performance.now();
   await reader.end();
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 test('a reply that cannot be read ends the reading with what is wrong, and nothing is lost', async () => {

@@ -1,6 +1,7 @@
 import { ReplyError } from 'ioredis';
 import { expect, test } from 'vitest';
 import { ReplyReader, type Reply } from '../../../connectors/redis/reply-reader.js';
+import { processorMs } from '../../support/processor-ms.js';
 
 const wire = [
   '+OK\r\n',
@@ -49,10 +50,12 @@ test('texts of the same length and ends are told apart', () => {
 
 test('a long text in many pieces is put together once', () => {
   const text = 'x'.repeat(2_000_000);
-  const began = performance.now();
-  expect(read(Buffer.from(`*1\r\n$${text.length}\r\n${text}\r\n+OK\r\n`), 1_000)).toEqual([[text], 'OK']);
+  const bytes = Buffer.from(`*1\r\n$${text.length}\r\n${text}\r\n+OK\r\n`);
+  let told: Reply[] = [];
+  const ms = processorMs(() => (told = read(bytes, 1_000)));
+  expect(told).toEqual([[text], 'OK']);
   // Two thousand times two megabytes would take half a second at least.
-  expect(performance.now() - began).toBeLessThan(400);
+  expect(ms).toBeLessThan(400);
 });
 
 test('bytes that are no reply are refused', () => {

@@ -314,7 +314,7 @@ describe('a model that is exchanged while it is used', () => {
     const { model, refresher } = await live(a);
     const other = await manager.acquire(await prepare(a));
     const refreshed = refresher.refresh(() => prepare(b));
-    const inTime = Promise.race([refreshed, sleep(5_000).then(() => 'it waits for the others')]);
+    const inTime = Promise.race([refreshed, sleep(20_000).then(() => 'it waits for the others')]);
     expect(await inTime).toMatchObject({ result: 'switched' });
     const [mine, theirs] = await Promise.all([
       model.embed(ask, 'document'),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** `up` from the client to the service, `down` the answers. */
 export type Direction = 'up' | 'down';
@@ -78,19 +79,27 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   });
 
   function pass(link: Link, direction: Direction, from: Socket, to: Socket): void {
+    let [waiting, last] = [0, Promise.resolve()];
+    // Behind what still waits, whatever the delay is by now.
+    const inTurn = (send: () => void) => {
+      if (delayMs === 0 && waiting === 0) return send();
+      waiting += 1;
+      last = Promise.all([last, delay(delayMs)]).then(() => {
+        waiting -= 1;
+        send();
+      });
+    };
     from.on('data', (sent: Buffer) => {
       if (link.dead.has(direction)) return;
       const data = direction === 'down' ? change(sent) : sent;
       const cut = cutWithin(direction, data.length);
+      // What is sent before its own cut passes.
+      const mayPass = () => cut !== undefined || !link.dead.has(direction);
+      inTurn(() => mayPass() && write(link, to, data, cut));
       if (cut?.silent === true) link.dead.add(direction);
-      if (delayMs === 0) write(link, to, data, cut);
-      else
-        setTimeout(() => {
-          if (cut !== undefined || !link.dead.has(direction)) write(link, to, data, cut);
-        }, delayMs);
     });
     from.on('end', () => {
-      if (!link.dead.has(direction)) setTimeout(() => to.end(), delayMs);
+      if (!link.dead.has(direction)) inTurn(() => to.end());
     });
   }
 

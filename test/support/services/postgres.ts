@@ -121,7 +121,7 @@ async function run(command: string, args: readonly string[], options: SpawnOptio
 }
 
 async function ready(server: ChildProcess, url: string, log: readonly string[]): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let attempt = 0; attempt < 1_600; attempt++) {
     if (server.exitCode !== null) break;
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', () => undefined);

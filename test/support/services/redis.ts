@@ -75,7 +75,9 @@ async function ready(server: ChildProcess, url: string, said: readonly string[])
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => undefined);
   try {
-    for (let attempt = 0; attempt < 400 && server.exitCode === null; attempt += 1) {
+    // Without a number it could not even be started.
+    const lives = () => server.pid !== undefined && server.exitCode === null;
+    for (let attempt = 0; attempt < 1_600 && lives(); attempt += 1) {
       try {
         await client.connect();
         await client.ping();

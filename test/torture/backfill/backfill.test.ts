@@ -10,7 +10,7 @@ test(
     const said: string[] = [];
     const result = await tortureBackfill({
       folder: await temporaryFolder(),
-      ...{ rows: 2_000, seed: 3, changesPerSecond: 50, lookMs: 20, batch: 50, storeDelayMs: 4 },
+      ...{ rows: 2_000, seed: 3, changesPerSecond: 50, lookMs: 20, batch: 50, storeDelayMs: 6 },
       limits: { elements: 100 },
       say: (line) => said.push(line),
     });

@@ -12,7 +12,7 @@ test.each([
   ['a new model with smaller chunks, read from the stream,', 'Qdrant', startQdrantGenerations, true],
 ])(
   '%s is switched to on %s under live changes and kills, and each answer is of one generation',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async (_, __, startStore, fromSource) => {
     const said: string[] = [];
     const { faults, ...verdict } = await tortureGenerations({

@@ -68,24 +68,24 @@ describe('asking for rows', () => {
     expect(asked().length).toBe(4);
   });
 
-  // On a clock of the wall: another try where the machine was busy for a tenth of a second.
-  test(
-    'a limit of 0.5 s on a call of 4 s is over in 0.6 s, and the call is cut off',
-    { retry: 2 },
-    async () => {
-      const slow = async (): Promise<EndpointAnswer> => {
-        await systemClock.sleep(4_000);
-        return rowsFor(['a']);
-      };
-      const first = await open(slow, { timeoutMs: 500 });
-      const began = performance.now();
-      const asked = first.ask('a').catch((error: unknown) => error);
-      await expect.poll(() => first.endpoint.aborted, { interval: 5 }).toBe(1);
-      expect(performance.now() - began).toBeLessThan(600);
-      first.stop.abort(new Error('enough'));
-      expect(await asked).toMatchObject({ message: 'enough' });
-    },
-  );
+  test('a call of 4 s with a limit of 0.5 s is cut off at its limit, not before', async () => {
+    const clock = new VirtualClock();
+    const slow = async (): Promise<EndpointAnswer> => {
+      await clock.sleep(4_000);
+      return rowsFor(['a']);
+    };
+    const { ask, endpoint, stop } = await open(slow, { clock, timeoutMs: 500 });
+    const asked = ask('a').catch((error: unknown) => error);
+    // The limit and the answer.
+    await clock.asleep(2);
+    clock.advance(499);
+    await systemClock.sleep(20);
+    expect(endpoint.aborted).toBe(0);
+    clock.advance(1);
+    await expect.poll(() => endpoint.aborted, { interval: 5 }).toBe(1);
+    stop.abort(new Error('enough'));
+    expect(await asked).toMatchObject({ message: 'enough' });
+  });
 
   test('a service that answers nobody is an outage: waited out, and no key fails', async () => {
     let down = true;
@@ -94,7 +94,7 @@ describe('asking for rows', () => {
     });
     const asked = ask('a');
     const retries = () => events.filter((event) => event.type === 'retry');
-    await expect.poll(() => retries().length, { timeout: 5_000 }).toBeGreaterThan(0);
+    await expect.poll(() => retries().length).toBeGreaterThan(0);
     expect(retries()[0]).toMatchObject({ pausing: true, error: { code: 'remote_unavailable' } });
     down = false;
     expect(await asked).toEqual({ name: 'row a' });

@@ -41,13 +41,13 @@ test('a cache that is stuck costs half a second, then nothing; it is used again 
   const { cache, codes } = await open(redis.url);
   await cache.set([entry], unused);
   expect(await cache.get(['a'], unused)).toEqual(['1']);
-  await redis.client.call('CLIENT', 'PAUSE', '1500', 'ALL');
+  await redis.client.call('CLIENT', 'PAUSE', '3000', 'ALL');
   const began = performance.now();
   for (let round = 0; round < 50; round++) expect(await cache.get(['a'], unused)).toEqual([undefined]);
   const took = performance.now() - began;
   expect(took).toBeGreaterThan(450);
-  expect(took).toBeLessThan(2_000);
-  await expect.poll(() => cache.get(['a'], unused), { timeout: 8_000 }).toEqual(['1']);
+  expect(took).toBeLessThan(2_500);
+  await expect.poll(() => cache.get(['a'], unused)).toEqual(['1']);
   expect(codes).toEqual(['lookup_cache_lost', 'lookup_cache_back']);
   await cache.close();
 });
