@@ -1,13 +1,15 @@
 import type { Redis } from 'ioredis';
-import { connect } from './client.js';
+import type { Clock } from '../../src/contracts/context.js';
+import { connect, replyCode } from './client.js';
 import type { RedisSourceConfig } from './config.js';
 import type { EntryId } from './entry-id.js';
+import { mayPass } from './refusal.js';
 
 /** Confirms entries on a connection of its own, so that no confirmation waits behind a blocking read. */
 export interface Confirmer {
   /** For the other small commands that must not wait. */
   readonly client: Redis;
-  /** Whether its connection is being made again. */
+  /** Whether its connection is being made again, or the server takes no confirmation for now. */
   readonly lost: boolean;
   confirm(ids: readonly EntryId[]): Promise<void>;
   /** Lets go of the connection. What is confirmed later gets one for the purpose. */
@@ -15,16 +17,21 @@ export interface Confirmer {
 }
 
 const idsAtOnce = 1_000;
+/** After a refusal that may pass, before the next try. */
+const againMs = 200;
 
-/** @param losing called each time the connection is lost, before it is made again */
+/** @param losing called each time the connection is lost or given up, before it is made again */
 export async function openConfirmer(
   config: RedisSourceConfig,
   group: string,
   name: string,
+  clock: Clock,
   losing: () => void,
 ): Promise<Confirmer> {
   const client = await connect(config, { name, patient: true });
+  const over = new AbortController();
   let released = false;
+  let refusing = 0;
   client.on('close', () => {
     if (!released) losing();
   });
@@ -34,13 +41,29 @@ export async function openConfirmer(
       await through.xack(config.stream, group, ...ids.slice(from, from + idsAtOnce));
   }
 
+  /** Waits out what may pass. The client itself waits while there is no connection. */
+  async function sendPatiently(ids: readonly EntryId[]): Promise<void> {
+    for (;;) {
+      try {
+        return await send(client, ids);
+      } catch (error) {
+        if (released || replyCode(error) === undefined || !mayPass(error)) throw error;
+      }
+      refusing += 1;
+      // Another server may be at the address by now.
+      if (client.status === 'ready') client.disconnect(true);
+      await clock.sleep(againMs, over.signal).catch(() => undefined);
+      refusing -= 1;
+    }
+  }
+
   return {
     client,
     get lost() {
-      return client.status !== 'ready';
+      return refusing > 0 || client.status !== 'ready';
     },
     async confirm(ids) {
-      if (!released) return send(client, ids);
+      if (!released) return sendPatiently(ids);
       const late = await connect(config, { name, patient: false });
       try {
         await send(late, ids);
@@ -50,6 +73,7 @@ export async function openConfirmer(
     },
     release() {
       released = true;
+      over.abort();
       client.disconnect();
     },
   };

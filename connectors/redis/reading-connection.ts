@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Redis } from 'ioredis';
+import { MillraceError } from '../../src/errors/millrace-error.js';
 import { connect } from './client.js';
 import type { Command, Commands } from './commands.js';
 import type { RedisSourceConfig } from './config.js';
@@ -7,7 +8,7 @@ import { ReplyReader, type Reply } from './reply-reader.js';
 
 /**
  * A connection for reading: the client makes it (TLS, user, database), then its replies are read here, which costs half of
- * what the client takes for it. Once lost it stays so.
+ * what the client takes for it. Once lost it stays so; what cannot be read loses it with a MillraceError.
  */
 export class ReadingConnection implements Commands {
   readonly #client: Redis;
@@ -25,7 +26,7 @@ export class ReadingConnection implements Commands {
       try {
         reader.push(bytes);
       } catch (error) {
-        this.#lose(error as Error);
+        this.#lose(unreadable(error));
       }
     });
     this.#socket.on('close', () => this.#lose(new Error('The connection was closed.')));
@@ -85,8 +86,18 @@ export class ReadingConnection implements Commands {
     if (this.#lost !== undefined) return;
     this.#lost = error;
     this.#client.disconnect();
+    // What still comes is nobody's, and a server that is silent would not take leave.
+    this.#socket.destroy();
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
+}
+
+function unreadable(cause: unknown): MillraceError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new MillraceError('source_unavailable', `What Redis sent cannot be read: ${why}`, {
+    cause,
+    hint: 'Nothing of it was confirmed, so it comes again. Does anything on the way to the server change what it sends? Else this is a defect: report it with the version of the server.',
+  });
 }
 
 /** A command as the protocol has it: a list of texts with their lengths in bytes. */

@@ -61,7 +61,9 @@ export class Reading {
     const { config, group: name, consumer, held } = this.#options;
     const [group, outage] = [this.#group, this.#outage];
     // Nobody may be reading when a confirmation does not come through: a run takes nothing more until it has.
-    const confirmer = await openConfirmer(config, name, `millrace ${consumer}`, () => outage.begin());
+    const confirmer = await openConfirmer(config, name, `millrace ${consumer}`, this.#connector.clock, () =>
+      outage.begin(),
+    );
     const { client } = confirmer;
     const rounds = new Rounds({ fields: config.fields, maxItemBytes, group, held, confirmer });
     const released = new AbortController();
@@ -128,6 +130,8 @@ export class Reading {
         if (!mayPass(error)) throw refused(this.#config, error);
         opened = false;
         ahead = undefined;
+        // Another server may be at the address by now.
+        this.#reader?.close();
         this.#outage.begin(error);
         await this.#connector.clock.sleep(againMs, signal).catch(() => undefined);
         continue;

@@ -2,7 +2,10 @@ import { MillraceError } from '../../src/errors/millrace-error.js';
 import { replyCode } from './client.js';
 import type { RedisSourceConfig } from './config.js';
 
-/** Codes of replies to what may be asked again: the group is gone, or the server is on its way up or changing roles. */
+/**
+ * Codes of replies to what may be asked again: the group is gone, or the server is on its way up, changing roles, or short
+ * of memory, disk or replicas.
+ */
 const passing = [
   'NOGROUP',
   'UNBLOCKED',
@@ -12,7 +15,13 @@ const passing = [
   'CLUSTERDOWN',
   'TRYAGAIN',
   'BUSY',
+  'OOM',
+  'MISCONF',
+  'NOREPLICAS',
 ];
+
+/** Codes of replies that name another server. */
+const elsewhere = ['MOVED', 'ASK'];
 
 /** Whether a failed command may pass later: a lost connection may, most error replies never will. */
 export function mayPass(error: unknown): boolean {
@@ -30,6 +39,8 @@ export function refused({ stream }: RedisSourceConfig, cause: unknown): Millrace
     );
   return new MillraceError('source_unavailable', `Redis refuses to let the stream ${stream} be read.`, {
     cause,
-    hint: 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',
+    hint: elsewhere.includes(replyCode(cause) ?? '')
+      ? 'The server is one node of a cluster, and another node holds this stream: `url` must name that one.'
+      : 'Is the key a stream, and may this user read it (XREADGROUP, XACK, XCLAIM, XPENDING, XINFO, XGROUP)?',
   });
 }

@@ -14,6 +14,7 @@ interface List {
 const kinds = { text: 0x24, list: 0x2a, line: 0x2b, error: 0x2d, number: 0x3a } as const;
 const carriageReturn = 0x0d;
 const zero = 0x30;
+const nine = 0x39;
 const minus = 0x2d;
 
 /** Short texts are mostly names of fields, the same in every entry: each is made once. */
@@ -68,8 +69,13 @@ export class ReplyReader {
       const negative = bytes[at] === minus;
       if (negative) at += 1;
       let number = 0;
-      for (let digit = bytes[at]; digit !== undefined && digit !== carriageReturn; digit = bytes[(at += 1)])
+      for (let digit = bytes[at]; digit !== undefined && digit !== carriageReturn; digit = bytes[(at += 1)]) {
+        if (digit < zero || digit > nine)
+          throw new Error(
+            `No reply of Redis begins with the byte ${kind} and goes on with the byte ${digit}.`,
+          );
         number = number * 10 + digit - zero;
+      }
       at += 2;
       if (at > end) break;
       if (negative) number = -number;

@@ -172,3 +172,57 @@ test('a stop comes through a swallowed connection at once', async () => {
   await reader.end();
   expect(performance.now() - began).toBeLessThan(10_000);
 });
+
+test('a reply that cannot be read ends the reading with what is wrong, and nothing is lost', async () => {
+  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400 });
+  const following = follow(bed, new LedgerDouble());
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  expect((await following.next()).elements).toMatchObject([{ id: 'a' }]);
+  proxy.alter((data) =>
+    Buffer.from(data.toString('latin1').replace('$12\r\ngarbled', '?12\r\ngarbled'), 'latin1'),
+  );
+  const next = expect(following.next()).rejects.toMatchObject({
+    code: 'source_unavailable',
+    message: expect.stringMatching(/^What Redis sent cannot be read: .* byte 63/),
+    hint: expect.stringMatching(/comes again/),
+  });
+  await addDocuments(redis, stream, [['b', 'garbled bees']]);
+  await next;
+  proxy.alter((data) => data);
+  const reader = await reading();
+  await reader.holds({ a: 'ants', b: 'garbled bees' });
+  await reader.end();
+});
+
+test.each([
+  ['OOM', 'maxmemory', '1', '0'],
+  ['NOREPLICAS', 'min-replicas-to-write', '1', '0'],
+])('a server that refuses with %s for a time is waited for', async (code, name, bad, good) => {
+  const reader = await reading();
+  await addDocuments(redis, stream, [['a', 'ants']]);
+  await reader.holds({ a: 'ants' });
+  await redis.client.config('SET', name, bad);
+  await until(async () => codes(reader.notices).includes('source_interrupted'));
+  await redis.client.config('SET', name, good);
+  await addDocuments(redis, stream, [['b', 'bees']]);
+  await reader.holds({ a: 'ants', b: 'bees' });
+  expect(reader.notices[0]!.message).toContain(`(${code})`);
+  await reader.end();
+});
+
+test('a confirmation that a server refuses while it is a replica is made once it is none', async () => {
+  const bed = await openStream(redis, stream, { url: redis.url, timeoutMs });
+  const following = follow(bed, new LedgerDouble());
+  await addDocuments(redis, stream, [
+    ['a', 'ants'],
+    ['b', 'bees'],
+  ]);
+  const delivery = await following.next();
+  await redis.client.call('REPLICAOF', '127.0.0.1', '1');
+  const settled = delivery.settle([]);
+  await until(async () => codes(bed.notices).includes('source_interrupted'));
+  await redis.client.call('REPLICAOF', 'NO', 'ONE');
+  await settled;
+  expect(((await redis.client.xpending(stream, group)) as [number])[0]).toBe(0);
+  await following.end();
+});

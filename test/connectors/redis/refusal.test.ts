@@ -9,3 +9,8 @@ test('a lost connection is told apart from a refusal by the server', () => {
   const reply = Object.assign(new Error('WRONGTYPE Operation against a key'), { name: 'ReplyError' });
   expect(refused(config, reply).message).toContain('refuses');
 });
+
+test('a node of a cluster that holds another part says which address is wrong', () => {
+  const reply = Object.assign(new Error('MOVED 3999 127.0.0.1:6381'), { name: 'ReplyError' });
+  expect(refused(config, reply).hint).toMatch(/another node holds this stream/);
+});

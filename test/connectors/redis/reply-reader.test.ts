@@ -60,4 +60,5 @@ test('a long text in many pieces is put together once', () => {
 
 test('bytes that are no reply are refused', () => {
   expect(() => read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'), 1_000)).toThrow(/byte 72/);
+  expect(() => read(Buffer.from('*1\r\n$1x\r\n'), 1_000)).toThrow(/byte 120/);
 });
