@@ -32,6 +32,8 @@ export async function joinOwner(folder: string, signal?: AbortSignal): Promise<S
       new Promise<Hello | undefined>((resolve, reject) => {
         onFrame = (message) => resolve(message as Hello);
         socket.once('close', () => resolve(undefined));
+        // Its owner may have ended since it was reached: then nothing more is told of it.
+        if (socket.destroyed) resolve(undefined);
         timer = setTimeout(() => reject(silentOwner(folder)), greetMs);
       }),
       signal,

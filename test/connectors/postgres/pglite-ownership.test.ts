@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteResult } from '../../../src/contracts/sink.js';
 import { claimFolder } from '../../../connectors/postgres/owner-claim.js';
+import { joinOwner } from '../../../connectors/postgres/owner-client.js';
 import { pgliteConfig } from '../../../connectors/postgres/config.js';
 import { createPgliteStore } from '../../../connectors/postgres/pglite-store.js';
 import { layout, storing } from '../../suites/store-samples.js';
@@ -187,6 +188,15 @@ describe('a PGlite folder', { timeout: patience }, () => {
     expect(next).toBeDefined();
     await next!.release();
     expect(await readdir(join(folder, 'owner'))).toEqual([]);
+  });
+
+  it('has no owner for those who reach it just as its owner ends', async () => {
+    await mkdir(folder);
+    // Hung up on at once, as by a process that is killed.
+    const claim = await claimFolder(folder, (socket) => socket.destroy());
+    const joined = await Promise.all(Array.from({ length: 20 }, () => joinOwner(folder)));
+    expect(joined.filter((session) => session !== undefined)).toEqual([]);
+    await claim!.release();
   });
 
   it('is never claimed by two of many that try at once', async () => {
