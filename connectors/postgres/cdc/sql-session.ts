@@ -28,6 +28,8 @@ export interface SqlSession {
   rows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
   /** The same for what may wait for others for any time. */
   patientRows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function openSqlSession(
   });
   // A lost connection shows at the next query.
   client.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
   const settings = [[...sessionSettings, ...ownSettings].join('; ')];
   await connectClient(client, { settings, timeoutMs, clock, signal });
   const raw = { getTypeParser: () => (value: string) => value };
@@ -72,6 +75,7 @@ export async function openSqlSession(
   return {
     rows: async (text, values = []) => ask(text, values, false),
     patientRows: async (text, values = []) => ask(text, values, true),
+    ended,
     close: () => endClient(client, clock),
   };
 }
