@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
-import { connectClient } from './connect-client.js';
+import { clientConfig, connectClient } from './connect-client.js';
 import { endClient } from './end-client.js';
 import { interruption } from './interrupted.js';
 
@@ -40,20 +40,16 @@ export interface ServerOptions {
 }
 
 export async function openSqlSession(
-  { url, timeoutMs }: ServerOptions,
+  server: ServerOptions,
   applicationName: string,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<SqlSession> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: applicationName,
-    connectionTimeoutMillis: timeoutMs,
-    keepAlive: true,
-  });
+  const client = new pg.Client(clientConfig(server, applicationName));
   // A lost connection shows at the next query.
   client.on('error', () => undefined);
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  const { timeoutMs } = server;
   const settings = [[...sessionSettings, ...ownSettings].join('; ')];
   await connectClient(client, { settings, timeoutMs, clock, signal });
   const raw = { getTypeParser: () => (value: string) => value };
