@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { ErrorCode } from '../../src/errors/codes.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
@@ -41,7 +42,11 @@ export async function connect(config: RedisConnectionConfig, options: ClientOpti
   // Without a listener an error event ends the process. What was lost later shows at the next command.
   let said: unknown;
   client.on('error', (error) => (said = error));
-  const abort = () => client.disconnect();
+  const abort = () => {
+    client.disconnect();
+    // It would wait for a farewell.
+    (client.stream as Socket | undefined)?.destroy();
+  };
   options.signal?.addEventListener('abort', abort, { once: true });
   try {
     options.signal?.throwIfAborted();

@@ -20,15 +20,27 @@ const idsAtOnce = 1_000;
 /** After a refusal that may pass, before the next try. */
 const againMs = 200;
 
-/** @param losing called each time the connection is lost or given up, before it is made again */
-export async function openConfirmer(
-  config: RedisSourceConfig,
-  group: string,
-  name: string,
-  clock: Clock,
-  losing: () => void,
-): Promise<Confirmer> {
-  const client = await connect(config, { name, patient: true });
+export interface ConfirmerOptions {
+  readonly config: RedisSourceConfig;
+  readonly group: string;
+  /** Of its connection. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Ends the making of the connection. */
+  readonly signal: AbortSignal;
+  /** Called each time the connection is lost or given up, before it is made again. */
+  losing(): void;
+}
+
+export async function openConfirmer({
+  config,
+  group,
+  name,
+  clock,
+  signal,
+  losing,
+}: ConfirmerOptions): Promise<Confirmer> {
+  const client = await connect(config, { name, patient: true, signal });
   const over = new AbortController();
   let released = false;
   let refusing = 0;

@@ -61,9 +61,18 @@ export class Reading {
     const { config, group: name, consumer, held } = this.#options;
     const [group, outage] = [this.#group, this.#outage];
     // Nobody may be reading when a confirmation does not come through: a run takes nothing more until it has.
-    const confirmer = await openConfirmer(config, name, `millrace ${consumer}`, this.#connector.clock, () =>
-      outage.begin(),
-    );
+    const confirmer = await openConfirmer({
+      config,
+      group: name,
+      name: `millrace ${consumer}`,
+      clock: this.#connector.clock,
+      signal,
+      losing: () => outage.begin(),
+    }).catch((error: unknown) => {
+      if (signal.aborted) return undefined;
+      throw error;
+    });
+    if (confirmer === undefined) return;
     const { client } = confirmer;
     const rounds = new Rounds({ fields: config.fields, maxItemBytes, group, held, confirmer });
     const released = new AbortController();

@@ -12,6 +12,20 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The kernel asks for a sign of life where nothing is sent: a statement may wait for others for any time. */
+export function clientConfig(
+  { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
+  applicationName: string,
+): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: timeoutMs,
+  };
+}
+
 /** @throws Interrupted when no connection can be made within the time; what the server reports as it is */
 export async function connectClient(
   client: pg.Client,

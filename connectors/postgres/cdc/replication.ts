@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
-import { connectClient, timed } from './connect-client.js';
+import { clientConfig, connectClient, timed } from './connect-client.js';
 import { divertData, type DivertedConnection } from './divert-data.js';
 import { endClient, type PgConnection } from './end-client.js';
 import { Interrupted, interruption } from './interrupted.js';
@@ -72,16 +72,15 @@ export class Replication {
     clock: Clock,
     signal?: AbortSignal,
   ): Promise<Replication> {
-    const { url, timeoutMs } = server;
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: applicationName,
-      connectionTimeoutMillis: timeoutMs,
-      keepAlive: true,
-      replication: 'database',
-    } as pg.ClientConfig) as ReplicationClient;
+    const config = { ...clientConfig(server, applicationName), replication: 'database' };
+    const client = new pg.Client(config) as ReplicationClient;
     const replication = new Replication(client, server, clock);
-    await connectClient(client, { settings: sessionSettings, timeoutMs, clock, signal });
+    await connectClient(client, {
+      settings: sessionSettings,
+      timeoutMs: server.timeoutMs,
+      clock,
+      signal,
+    });
     return replication;
   }
 

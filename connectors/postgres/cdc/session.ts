@@ -67,6 +67,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   try {
     const sql = await openSqlSession(config, names.application, connector.clock, context.signal);
     closers.push(() => sql.close());
+    // A server that shuts down waits for a stream until all of it is confirmed, which may take any time.
+    void sql.ended.then(close);
     const replication = await Replication.open(config, names.application, connector.clock, context.signal);
     closers.push(() => replication.close());
     context.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Clock } from '../../../src/contracts/context.js';
-import { connectClient } from './connect-client.js';
+import { clientConfig, connectClient } from './connect-client.js';
 import { endClient } from './end-client.js';
 import { interruption } from './interrupted.js';
 
@@ -28,6 +28,8 @@ export interface SqlSession {
   rows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
   /** The same for what may wait for others for any time. */
   patientRows(sql: string, values?: readonly SqlParameter[]): Promise<readonly SqlCell[][]>;
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,19 +40,16 @@ export interface ServerOptions {
 }
 
 export async function openSqlSession(
-  { url, timeoutMs }: ServerOptions,
+  server: ServerOptions,
   applicationName: string,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<SqlSession> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: applicationName,
-    connectionTimeoutMillis: timeoutMs,
-    keepAlive: true,
-  });
+  const client = new pg.Client(clientConfig(server, applicationName));
   // A lost connection shows at the next query.
   client.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  const { timeoutMs } = server;
   const settings = [[...sessionSettings, ...ownSettings].join('; ')];
   await connectClient(client, { settings, timeoutMs, clock, signal });
   const raw = { getTypeParser: () => (value: string) => value };
@@ -72,6 +71,7 @@ export async function openSqlSession(
   return {
     rows: async (text, values = []) => ask(text, values, false),
     patientRows: async (text, values = []) => ask(text, values, true),
+    ended,
     close: () => endClient(client, clock),
   };
 }

@@ -173,6 +173,21 @@ test('a stop comes through a swallowed connection at once', async () => {
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
+test('a stop comes through at once while a connection is being made that nobody answers', async () => {
+  const following = follow(
+    await openStream(redis, stream, { url: proxy.through(redis.url) }),
+    new LedgerDouble(),
+  );
+  const { made } = proxy;
+  proxy.blackHole();
+  const next = expect(following.next()).rejects.toThrow('The source ended.');
+  await until(() => Promise.resolve(proxy.made > made));
+  const began = performance.now();
+  await following.end();
+  await next;
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
 test('a reply that cannot be read ends the reading with what is wrong, and nothing is lost', async () => {
   const bed = await openStream(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400 });
   const following = follow(bed, new LedgerDouble());
@@ -201,9 +216,12 @@ test.each([
   const reader = await reading();
   await addDocuments(redis, stream, [['a', 'ants']]);
   await reader.holds({ a: 'ants' });
-  await redis.client.config('SET', name, bad);
-  await until(async () => codes(reader.notices).includes('source_interrupted'));
-  await redis.client.config('SET', name, good);
+  try {
+    await redis.client.config('SET', name, bad);
+    await until(async () => codes(reader.notices).includes('source_interrupted'));
+  } finally {
+    await redis.client.config('SET', name, good);
+  }
   await addDocuments(redis, stream, [['b', 'bees']]);
   await reader.holds({ a: 'ants', b: 'bees' });
   expect(reader.notices[0]!.message).toContain(`(${code})`);

@@ -61,6 +61,31 @@ test('reading goes on when the server comes back, and nothing is lost', async ()
   await reading.end();
 });
 
+test('a server shuts down although what was read of it is not settled, and what was settled late counts', async () => {
+  await server.sql('create table shut (id int primary key, body text)', "insert into shut values (1, 'one')");
+  const bed = await openTable(server, 'shut');
+  const reading = follow(bed);
+  await reading.caughtUp();
+  await server.sql("insert into shut values (2, 'two')");
+  const delivery = await reading.elements();
+  const { pid } = server;
+  process.kill(pid, 'SIGINT');
+  await expect.poll(() => isRunning(pid), { timeout: 8_000 }).toBe(false);
+  await server.restart();
+  await reading.ledger.apply(delivery);
+  await server.sql("insert into shut values (3, 'three')");
+  expect((await reading.elements()).elements).toMatchObject([{ id: '3' }]);
+  await reading.end();
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 test('a wrong password, a closed port, a missing database and a server without logical decoding are told apart', async () => {
   const plain = await startCdcServer({ wal_level: 'replica' });
   try {
