@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { redisSourceConfig } from '../../../connectors/redis/config.js';
 import { openRedisSource } from '../../../connectors/redis/source.js';
 import type { Notice } from '../../../src/contracts/context.js';
 import type { Delivery, ElementsDelivery, Source } from '../../../src/contracts/source.js';
 import { systemClock } from '../../../src/flow/system-clock.js';
-import type { LedgerDouble } from '../../support/ledger-double.js';
+import { LedgerDouble } from '../../support/ledger-double.js';
 import type { RedisService } from '../../support/services/redis.js';
 
 export type SourceInput = Partial<z.input<typeof redisSourceConfig>>;
@@ -69,3 +70,38 @@ export async function addDocuments(
   for (const [id, text] of documents) pipeline.xadd(stream, '*', 'id', id, 'text', text);
   await pipeline.exec();
 }
+
+/** A reading whose deliveries are applied as they come. */
+export async function applying(redis: RedisService, stream: string, input: SourceInput) {
+  const bed = await openStream(redis, stream, input);
+  const ledger = new LedgerDouble();
+  const following = follow(bed, ledger);
+  let going = true;
+  const applied = (async () => {
+    while (going) await ledger.apply(await following.next());
+  })().catch((error: unknown) => {
+    if (going) throw error;
+  });
+  return {
+    notices: bed.notices,
+    /** Resolves once these are the texts, and nothing is unconfirmed. */
+    async holds(texts: Record<string, string>) {
+      await until(async () => {
+        const [pending] = (await redis.client.xpending(stream, 'millrace-test')) as [number];
+        return pending === 0 && JSON.stringify(ledger.texts()) === JSON.stringify(texts);
+      });
+    },
+    async end() {
+      going = false;
+      await following.end();
+      await applied;
+    },
+  };
+}
+
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await condition()); await delay(10))
+    if (Date.now() > deadline) throw new Error('It did not happen within 30 s.');
+}
+
+export const codes = (notices: readonly { code: string }[]) => notices.map(({ code }) => code);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { LedgerDouble } from '../../support/ledger-double.js';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.js';
 import { startRedis, type RedisService } from '../../support/services/redis.js';
-import { addDocuments, follow, openStream } from './bed.js';
+import { addDocuments, applying, codes, follow, openStream, until, type SourceInput } from './bed.js';
 
 let redis: RedisService;
 let proxy: TcpProxy;
@@ -26,39 +26,8 @@ afterEach(() => proxy.stop());
 beforeEach(() => redis.client.xgroup('CREATE', stream, group, '0', 'MKSTREAM'));
 
 /** A reading by way of the proxy, whose deliveries are applied as they come. */
-async function reading(input: Parameters<typeof openStream>[2] = { timeoutMs }) {
-  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400, ...input });
-  const ledger = new LedgerDouble();
-  const following = follow(bed, ledger);
-  let going = true;
-  const applied = (async () => {
-    while (going) await ledger.apply(await following.next());
-  })().catch((error: unknown) => {
-    if (going) throw error;
-  });
-  return {
-    notices: bed.notices,
-    /** Resolves once these are the texts, and nothing is unconfirmed. */
-    async holds(texts: Record<string, string>) {
-      await until(async () => {
-        const [pending] = (await redis.client.xpending(stream, group)) as [number];
-        return pending === 0 && JSON.stringify(ledger.texts()) === JSON.stringify(texts);
-      });
-    },
-    async end() {
-      going = false;
-      await following.end();
-      await applied;
-    },
-  };
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !(await condition()); await delay(10))
-    if (Date.now() > deadline) throw new Error('It did not happen within 30 s.');
-}
-
-const codes = (notices: readonly { code: string }[]) => notices.map(({ code }) => code);
+const reading = (input: SourceInput = { timeoutMs }) =>
+  applying(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400, ...input });
 
 test('a connection that is cut in the middle of an answer loses nothing', async () => {
   const reader = await reading();
@@ -186,61 +155,4 @@ test('a stop comes through at once while a connection is being made that nobody 
   await following.end();
   await next;
   expect(performance.now() - began).toBeLessThan(1_000);
-});
-
-test('a reply that cannot be read ends the reading with what is wrong, and nothing is lost', async () => {
-  const bed = await openStream(redis, stream, { url: proxy.through(redis.url), claimIdleMs: 400 });
-  const following = follow(bed, new LedgerDouble());
-  await addDocuments(redis, stream, [['a', 'ants']]);
-  expect((await following.next()).elements).toMatchObject([{ id: 'a' }]);
-  proxy.alter((data) =>
-    Buffer.from(data.toString('latin1').replace('$12\r\ngarbled', '?12\r\ngarbled'), 'latin1'),
-  );
-  const next = expect(following.next()).rejects.toMatchObject({
-    code: 'source_unavailable',
-    message: expect.stringMatching(/^What Redis sent cannot be read: .* byte 63/),
-    hint: expect.stringMatching(/comes again/),
-  });
-  await addDocuments(redis, stream, [['b', 'garbled bees']]);
-  await next;
-  proxy.alter((data) => data);
-  const reader = await reading();
-  await reader.holds({ a: 'ants', b: 'garbled bees' });
-  await reader.end();
-});
-
-test.each([
-  ['OOM', 'maxmemory', '1', '0'],
-  ['NOREPLICAS', 'min-replicas-to-write', '1', '0'],
-])('a server that refuses with %s for a time is waited for', async (code, name, bad, good) => {
-  const reader = await reading();
-  await addDocuments(redis, stream, [['a', 'ants']]);
-  await reader.holds({ a: 'ants' });
-  try {
-    await redis.client.config('SET', name, bad);
-    await until(async () => codes(reader.notices).includes('source_interrupted'));
-  } finally {
-    await redis.client.config('SET', name, good);
-  }
-  await addDocuments(redis, stream, [['b', 'bees']]);
-  await reader.holds({ a: 'ants', b: 'bees' });
-  expect(reader.notices[0]!.message).toContain(`(${code})`);
-  await reader.end();
-});
-
-test('a confirmation that a server refuses while it is a replica is made once it is none', async () => {
-  const bed = await openStream(redis, stream, { url: redis.url, timeoutMs });
-  const following = follow(bed, new LedgerDouble());
-  await addDocuments(redis, stream, [
-    ['a', 'ants'],
-    ['b', 'bees'],
-  ]);
-  const delivery = await following.next();
-  await redis.client.call('REPLICAOF', '127.0.0.1', '1');
-  const settled = delivery.settle([]);
-  await until(async () => codes(bed.notices).includes('source_interrupted'));
-  await redis.client.call('REPLICAOF', 'NO', 'ONE');
-  await settled;
-  expect(((await redis.client.xpending(stream, group)) as [number])[0]).toBe(0);
-  await following.end();
 });
