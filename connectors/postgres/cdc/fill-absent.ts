@@ -27,8 +27,8 @@ export interface FillOptions {
 const pollMs = 20;
 
 /**
- * Fetches the values that the stream left out because they lie apart and did not change. What is read is as it was then,
- * or newer: a newer one comes in the stream as well.
+ * Fetches the rows of which the stream left values out because they lie apart and did not change: whole, so that what is
+ * made of them was a row at some time. What is read is as it was then, or newer: a newer one comes in the stream as well.
  */
 export async function fillAbsent(
   sql: SqlSession,
@@ -42,11 +42,11 @@ export async function fillAbsent(
     const missing = plan.mapped.filter((at) => some.some(({ tuple }) => tuple.values[at] === undefined));
     const lost = plan.text.find((at) => missing.includes(at) && !there.has(plan.columns[at]!));
     if (lost !== undefined) throw textLost(plan, plan.columns[lost]!);
-    const absent = missing.filter((at) => there.has(plan.columns[at]!));
+    const present = plan.mapped.filter((at) => there.has(plan.columns[at]!));
     for (const { tuple } of some)
-      for (const at of missing) if (!absent.includes(at)) tuple.values[at] ??= null;
+      for (const at of missing) if (!present.includes(at)) tuple.values[at] ??= null;
     const keys = plan.key.map((_, place) => some.map(({ tuple }) => keyOf(plan, tuple.values)[place]!));
-    const select = selectRow(plan, absent, maxItemBytes);
+    const select = selectRow(plan, present, maxItemBytes);
     const join = plan.key
       .map((at, place) => `t.${quote(plan.columns[at]!)} = k.key${place}::${plan.types[at]!.name}`)
       .join(' and ');
@@ -61,19 +61,25 @@ export async function fillAbsent(
     some.forEach((one, at) => {
       const cells = rowsFound.get(at);
       one.gone = cells === undefined;
-      if (cells !== undefined) fill(one.tuple, absent, cells.slice(2), Number(cells[1]) > maxItemBytes);
+      if (cells !== undefined) fill(one.tuple, present, cells.slice(2), Number(cells[1]), maxItemBytes);
     });
   }
 }
 
-function fill(tuple: Tuple, absent: readonly number[], cells: readonly SqlCell[], tooLarge: boolean): void {
-  absent.forEach((at, place) => {
-    if (tuple.values[at] !== undefined) return;
-    const cell = cells[place]!;
-    tuple.values[at] = cell;
-    tuple.bytes += cell === null ? 0 : Buffer.byteLength(cell);
+/** @param size bytes of the texts, also of those that were too large to be read */
+function fill(
+  tuple: Tuple,
+  present: readonly number[],
+  cells: readonly SqlCell[],
+  size: number,
+  maxItemBytes: number,
+): void {
+  present.forEach((at, place) => {
+    tuple.values[at] = cells[place]!;
   });
-  tuple.cut ||= tooLarge;
+  const bytes = tuple.values.reduce((sum, value) => sum + Buffer.byteLength(value ?? ''), 0);
+  tuple.bytes = Math.max(bytes, size);
+  tuple.cut = size > maxItemBytes;
 }
 
 /** A column may have been dropped since. */

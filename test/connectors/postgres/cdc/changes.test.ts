@@ -187,3 +187,20 @@ test('a row over the limit is refused by its size, from the table and from the s
   expect(await reading.caughtUp()).toMatchObject([tooLarge('3'), { kind: 'document', id: '4' }]);
   await reading.end();
 });
+
+test('a row that is fetched is whole: nothing of what it was then is mixed with what it is now', async () => {
+  await server.sql(
+    'create table mixed (id int primary key, body text, lang text)',
+    'alter table mixed alter column body set storage external',
+    `insert into mixed values (1, ${noise(4_000)}, 'en')`,
+  );
+  const reading = follow(await openTable(server, 'mixed'));
+  await reading.caughtUp();
+  await server.sql("update mixed set lang = 'de'", "update mixed set body = 'short', lang = 'fr'");
+  const elements = await reading.caughtUp();
+  expect(elements).toMatchObject([
+    { id: '1', text: 'short', metadata: { lang: 'fr' } },
+    { id: '1', text: 'short', metadata: { lang: 'fr' } },
+  ]);
+  await reading.end();
+});
