@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MillraceError } from '../../../errors/millrace-error.js';
+import { bufferFreer } from './free-buffer.js';
 import { onnxRuntimeMissing } from './runtime-missing.js';
 import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
@@ -89,6 +90,7 @@ export async function openSession(
     throw error;
   }
   const { asked, output, width } = graph;
+  const free = bufferFreer();
   let kept = new Float32Array(0);
   const wide = Object.fromEntries(asked.map(({ name }) => [name, new WideInput()])) as {
     readonly [name in keyof typeof inputs]: WideInput;
@@ -105,8 +107,10 @@ export async function openSession(
   return {
     async run(batch) {
       const shape = [batch.rows, batch.length];
+      let placed: Tensor | null;
       let result: Tensor | undefined;
       try {
+        placed = place(batch);
         const feeds = asked.map(({ name, type, value }) => {
           const values = value(batch);
           const count = batch.ids.length;
@@ -116,14 +120,19 @@ export async function openSession(
               : new Tensor(type, wide[name].take(count, values), shape);
           return [name, tensor] as const;
         });
-        result = (await session.run(Object.fromEntries(feeds), { [output]: place(batch) }))[output];
+        result = (await session.run(Object.fromEntries(feeds), { [output]: placed }))[output];
       } catch (cause) {
         throw failed(batch, cause);
       }
       if (result?.type !== 'float32' || result.dims.length !== wanted.dimensions) {
         throw unsupported(`its output ${output} as ${result?.type} of ${result?.dims.length} dimensions`);
       }
-      return { data: result.data as Float32Array, width: result.dims.at(-1)! };
+      const data = result.data as Float32Array<ArrayBuffer>;
+      const width = result.dims.at(-1)!;
+      if (placed === null) return { data, width };
+      // The runtime wrote to the place it was given, and handed over a copy of that.
+      if (data.buffer !== kept.buffer) free(data.buffer);
+      return { data: placed.data as Float32Array, width };
     },
     close: () => session.release(),
   };
