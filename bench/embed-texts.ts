@@ -43,7 +43,7 @@ export async function* withEmbedTexts(
   try {
     const sets = await embedTexts(join(folder, 'tokenizer.json'), {
       mixed: 4_096,
-      chunks: 512,
+      chunks: 1_536,
       warmUp: 1_024,
     });
     const texts = join(scratch, 'texts.json');

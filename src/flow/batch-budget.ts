@@ -71,6 +71,7 @@ export class BatchBudget {
   served({ limit, cost, ms }: ServedBatch): void {
     const rate = cost / Math.max(ms, 0.001);
     const full = cost >= limit * fullShare;
+    if (!full) this.#trial.served(limit, undefined);
     if (!full && ms <= (this.#options.latencyMs ?? Infinity)) return;
     if (rate * stall.factor >= median(this.#rates)) this.#stalls = 0;
     else if (++this.#stalls < stall.inRow) return;

@@ -2,23 +2,29 @@ import { median } from './median.js';
 
 /** From one size to the next. */
 const step = 1.25;
-/** Full batches of each of the two sizes of a trial: at least, and at most while noise leaves it open. */
-const samples = { least: 7, most: 31 };
+/** Pairs of batches after which a trial is looked at: each look more would be one more chance for chance to win. */
+const looks = [9, 17, 33];
 /** How much faster another size must be to be taken. */
 const gain = 0.03;
+/** Standard errors by which it must be faster. */
+const sureness = 3;
 /** Batches between two trials: at first, and at most. It doubles while trials change nothing. */
 const rest = { first: 16, most: 256 };
 
 interface Trial {
   readonly size: number;
-  readonly rates: { readonly present: number[]; readonly tried: number[] };
+  /** Rate of the size that is tried over that of the present one: of two batches that followed one another. */
+  readonly ratios: number[];
+  /** What waits for its other half. */
+  half: { readonly size: number; readonly rate: number } | undefined;
 }
 
 /**
  * Looks for the batch size of the highest throughput in small steps. A larger or smaller size is tried by turns with the
- * present one, so that what else changes meanwhile (other texts, a busy machine) meets both; medians decide, and only by
- * more than twice their standard error. The last winning direction is tried first; when neither direction wins, the next
- * trial waits, twice as long each time.
+ * present one, and each batch is compared with its neighbour alone: texts get shorter while a backlog drains, and of some
+ * lengths only one of the two sizes is ever full. The median of the pairs decides, and only by more than three times its
+ * standard error. The last winning direction is tried first; when neither direction wins, the next trial waits, twice as
+ * long each time.
  */
 export class SizeTrial {
   #present: number;
@@ -41,23 +47,26 @@ export class SizeTrial {
     return Math.min(most, this.#turn ? size : this.#present);
   }
 
-  /** @param rate cost a ms of a full batch that `next` gave this size */
-  served(size: number, rate: number): void {
+  /** @param rate cost a ms of a batch that `next` gave this size; undefined where it was not full, and tells nothing */
+  served(size: number, rate: number | undefined): void {
     if (this.#trial === undefined) {
-      this.#resting -= 1;
+      if (rate !== undefined) this.#resting -= 1;
       return;
     }
-    const { rates, size: tried } = this.#trial;
-    if (size === tried) rates.tried.push(rate);
-    else if (size === this.#present) rates.present.push(rate);
-    const count = Math.min(rates.tried.length, rates.present.length);
-    if (count < samples.least) return;
-    const faster = median(rates.tried) / median(rates.present) - 1;
-    const doubt = 2 * Math.hypot(errorOf(rates.tried), errorOf(rates.present));
-    const open = Math.abs(faster) < Math.max(gain, doubt);
-    if (open && doubt > gain && count < samples.most) return;
+    const { ratios, half, size: tried } = this.#trial;
+    const counts = rate !== undefined && (size === tried || size === this.#present);
+    if (!counts || half === undefined || half.size === size) {
+      this.#trial.half = counts ? { size, rate } : undefined;
+      return;
+    }
+    this.#trial.half = undefined;
+    ratios.push(size === tried ? rate / half.rate : half.rate / rate);
+    if (!looks.includes(ratios.length)) return;
+    const faster = median(ratios) - 1;
+    const clear = Math.abs(faster) >= Math.max(gain, sureness * errorOf(ratios));
+    if (!clear && ratios.length < looks.at(-1)!) return;
     this.#trial = undefined;
-    if (open || faster < 0) return this.#turnRound();
+    if (!clear || faster < 0) return this.#turnRound();
     this.#present = tried;
     this.#lost = 0;
     this.#pause = rest.first;
@@ -70,7 +79,7 @@ export class SizeTrial {
         : Math.max(least, Math.min(this.#present - 1, Math.round(this.#present / step)));
     // While there is room for less than the present size there is nothing to compare.
     if (most < this.#present || size === this.#present) this.#turnRound();
-    else this.#trial = { size, rates: { present: [], tried: [] } };
+    else this.#trial = { size, ratios: [], half: undefined };
   }
 
   #turnRound(): void {
@@ -83,9 +92,9 @@ export class SizeTrial {
   }
 }
 
-/** Relative standard error of the median: 1.25 times that of the mean, the spread taken from the median deviation. */
-function errorOf(rates: readonly number[]): number {
-  const middle = median(rates);
-  const spread = 1.4826 * median(rates.map((rate) => Math.abs(rate - middle)));
-  return (1.25 * spread) / middle / Math.sqrt(rates.length);
+/** Standard error of the median: 1.25 times that of the mean, the spread taken from the median deviation. */
+function errorOf(ratios: readonly number[]): number {
+  const middle = median(ratios);
+  const spread = 1.4826 * median(ratios.map((ratio) => Math.abs(ratio - middle)));
+  return (1.25 * spread) / Math.sqrt(ratios.length);
 }

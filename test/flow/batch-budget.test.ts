@@ -91,6 +91,27 @@ describe('the budget of a batch', () => {
     expect(Math.max(...sizes(batches.slice(-300)))).toBeLessThan(320);
   });
 
+  test.each(seeds)(
+    'stays where it is while no size is better, whatever else makes batches faster (seed %i)',
+    (seed) => {
+      const random = seededRandom(seed);
+      const start = 448;
+      const budget = new BatchBudget({ start, min: 128, max: 4_096 });
+      const limits: number[] = [];
+      // Backlogs drain from the longest text to the shortest, and a token of a short one takes less time.
+      for (let backlog = 0; backlog < 6; backlog += 1)
+        for (let tokens = 0, length = 256; length > 8; length = 256 - Math.floor(tokens / 1_400)) {
+          const limit = budget.next();
+          const cost = Math.max(1, Math.floor(limit / length)) * length;
+          budget.served({ limit, cost, ms: (cost / 25) * (1 + length / 600) * (0.95 + random() * 0.1) });
+          tokens += cost;
+          limits.push(limit);
+        }
+      expect(mean(limits)).toBeGreaterThan(start / 1.3);
+      expect(mean(limits)).toBeLessThan(start * 1.3);
+    },
+  );
+
   test('a batch that does not fit into memory is halved, tried again, and nothing fails', async () => {
     const limit = 60;
     let refused = 0;

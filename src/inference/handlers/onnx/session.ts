@@ -8,7 +8,7 @@ import type { TokenVectors } from './pool-vectors.js';
 
 /** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
-  /** One at a time: inputs and result are in memory that the next run uses again. Blocks the thread. @throws MillraceError `inference_failed`, `out_of_memory` */
+  /** One at a time: the next run takes the memory of inputs and result away. Blocks the thread. @throws MillraceError `inference_failed`, `out_of_memory` */
   run(batch: PaddedBatch): Promise<TokenVectors>;
   close(): Promise<void>;
 }
@@ -41,9 +41,6 @@ export const tokenVectors: GraphOutput = {
 
 /** One score a label, shape [batch, labels]. */
 export const labelScores: GraphOutput = { names: ['logits'], dimensions: 2, task: 'text classification' };
-
-/** Numbers of an output whose memory is kept between runs: 16 MB, more than a batch on a CPU should have. */
-const mostKept = 4 * 1024 * 1024;
 
 export interface SessionOptions {
   /** Threads inside one run; never the runtime's own choice, which looks at the host's cores. */
@@ -89,28 +86,21 @@ export async function openSession(
     await session.release();
     throw error;
   }
-  const { asked, output, width } = graph;
+  const { asked, output } = graph;
   const free = bufferFreer();
-  let kept = new Float32Array(0);
+  /** Of the last run. */
+  let last: ArrayBuffer | undefined;
   const wide = Object.fromEntries(asked.map(({ name }) => [name, new WideInput()])) as {
     readonly [name in keyof typeof inputs]: WideInput;
   };
 
-  /** Memory for the output, used again by each run: what would be made anew for each had to be collected. */
-  function place({ rows, length }: PaddedBatch): Tensor | null {
-    const size = width === undefined ? Infinity : rows * length * width;
-    if (size > mostKept) return null;
-    if (kept.length < size) kept = new Float32Array(size);
-    return new Tensor('float32', kept.subarray(0, size), [rows, length, width!]);
-  }
-
   return {
     async run(batch) {
       const shape = [batch.rows, batch.length];
-      let placed: Tensor | null;
       let result: Tensor | undefined;
+      if (last !== undefined) free(last);
+      last = undefined;
       try {
-        placed = place(batch);
         const feeds = asked.map(({ name, type, value }) => {
           const values = value(batch);
           const count = batch.ids.length;
@@ -120,7 +110,7 @@ export async function openSession(
               : new Tensor(type, wide[name].take(count, values), shape);
           return [name, tensor] as const;
         });
-        result = (await session.run(Object.fromEntries(feeds), { [output]: placed }))[output];
+        result = (await session.run(Object.fromEntries(feeds), [output]))[output];
       } catch (cause) {
         throw failed(batch, cause);
       }
@@ -128,16 +118,13 @@ export async function openSession(
         throw unsupported(`its output ${output} as ${result?.type} of ${result?.dims.length} dimensions`);
       }
       const data = result.data as Float32Array<ArrayBuffer>;
-      const width = result.dims.at(-1)!;
-      if (placed === null) return { data, width };
-      // The runtime wrote to the place it was given, and handed over a copy of that.
-      if (data.buffer !== kept.buffer) free(data.buffer);
-      return { data: placed.data as Float32Array, width };
+      last = data.buffer;
+      return { data, width: result.dims.at(-1)! };
     },
     close: () => session.release(),
   };
 
-  function readGraph({ inputMetadata, outputMetadata, outputNames }: InferenceSession) {
+  function readGraph({ inputMetadata, outputNames }: InferenceSession) {
     const asked = inputMetadata.map((input) => {
       if (!isKnown(input.name)) throw unsupported(`the input ${input.name}`);
       if (!input.isTensor || (input.type !== 'int64' && input.type !== 'int32')) {
@@ -147,11 +134,7 @@ export async function openSession(
     });
     const output = wanted.names.find((name) => outputNames.includes(name));
     if (output === undefined) throw unsupported(`no output ${wanted.names.join(' or ')}`);
-    const made = outputMetadata.find(({ name }) => name === output);
-    const dimensions = made?.isTensor === true && made.type === 'float32' ? made.shape : [];
-    // A symbol, or another number of dimensions: the runtime chooses the place.
-    const last = dimensions.length === 3 ? dimensions[2] : undefined;
-    return { asked, output, width: typeof last === 'number' ? last : undefined };
+    return { asked, output };
   }
 
   function unsupported(what: string): MillraceError {
