@@ -22,15 +22,21 @@ export interface MillraceProcess {
 
 const main = join(repositoryRoot, 'dist/src/cli/main.js');
 
+export interface MillraceOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** It is ended by SIGKILL after so long. */
+  readonly limitMs?: number;
+}
+
 /** The command line as a process of its own. */
-export function startMillrace(
-  args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
-): MillraceProcess {
+export function startMillrace(args: readonly string[], options: MillraceOptions = {}): MillraceProcess {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: options.cwd ?? repositoryRoot,
     env: options.env ?? process.env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: options.limitMs,
+    killSignal: 'SIGKILL',
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -62,9 +68,6 @@ export function startMillrace(
 }
 
 /** Runs the command line to its end. */
-export function millrace(
-  args: readonly string[],
-  options: Parameters<typeof startMillrace>[1] = {},
-): Promise<Ended> {
+export function millrace(args: readonly string[], options: MillraceOptions = {}): Promise<Ended> {
   return startMillrace(args, options).ended;
 }

@@ -1,12 +1,13 @@
-import { millrace } from '../support/millrace-process.js';
+import { millrace, type MillraceOptions } from '../support/millrace-process.js';
 import type { Expected } from './log.js';
 
 /** What `millrace audit` says that must not be so: it must name all that failed, and nothing else. */
 export async function auditFindings(
   config: string,
   expected: ReadonlyMap<string, Expected>,
+  options: MillraceOptions = {},
 ): Promise<string[]> {
-  const { code, stdout, stderr } = await millrace(['audit', config, '--json']);
+  const { code, stdout, stderr } = await millrace(['audit', config, '--json'], options);
   if (stdout === '') throw new Error(stderr);
   const lines = stdout.split('\n').filter((line) => line !== '');
   const found = lines

@@ -1,6 +1,9 @@
 import type { Ended, MillraceProcess } from '../support/millrace-process.js';
 import { startMillrace } from '../support/millrace-process.js';
 
+/** A daemon that is told to end and takes longer hangs. */
+const endMs = 60_000;
+
 /** Daemons that are replaced when they end, as a supervisor would. */
 export class Daemons {
   readonly #config: string;
@@ -23,11 +26,14 @@ export class Daemons {
     await victim.ended;
   }
 
-  /** SIGTERM for all. @returns how each ended */
+  /** SIGTERM for all, and SIGKILL for those that hang. @returns how each ended */
   async stop(): Promise<readonly Ended[]> {
     this.#stopping = true;
     for (const { child } of this.#running) child.kill('SIGTERM');
-    return Promise.all(this.#running.map(({ ended }) => ended));
+    const hung = setTimeout(() => void this.abandon(), endMs);
+    const ended = await Promise.all(this.#running.map(({ ended }) => ended));
+    clearTimeout(hung);
+    return ended;
   }
 
   /** Ends all at once, whatever they do. */

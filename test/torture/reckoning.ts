@@ -1,6 +1,6 @@
 import type { PipelineInput } from '../../src/config/schema.js';
 import type { FailedRecord } from '../../src/contracts/failed-store.js';
-import { millrace, type Ended } from '../support/millrace-process.js';
+import { millrace, type Ended, type MillraceOptions } from '../support/millrace-process.js';
 import { auditFindings } from './audit-findings.js';
 import type { TortureDriver } from './driver.js';
 import { fillReference } from './reference.js';
@@ -14,6 +14,9 @@ export interface ReckoningInput {
   readonly schema: string;
   readonly config: string;
   readonly folder: string;
+  /** A command that takes longer is ended. */
+  readonly commandMs: number;
+  say(line: string): void;
   /** What fills a schema undisturbed. */
   readonly undisturbed: { readonly schema: string; readonly input: PipelineInput };
 }
@@ -28,23 +31,27 @@ export interface Reckoning extends Verdict {
  * mended, once more after the failed elements were replayed; chunks, vectors and the audit at the end.
  */
 export async function reckon(input: ReckoningInput): Promise<Reckoning> {
-  const { driver, url, pipeline, schema, config, folder, undisturbed } = input;
+  const { driver, url, pipeline, schema, config, folder, undisturbed, say } = input;
+  const limits = { limitMs: input.commandMs };
   const expect = async () => settleFailed(url, schema, pipeline, await driver.expected());
   const compare = async (reference?: string) =>
     verify({
       ...{ url, pipeline, schema, reference, expected: await expect() },
-      failedRecords: await failedRecords(config),
+      failedRecords: await failedRecords(config, limits),
     });
   const before = driver.mend === undefined ? undefined : await compare();
   const ended: Ended[] = [];
   if (driver.mend !== undefined) {
     await driver.mend();
-    ended.push(await millrace(['failed', 'replay', config]));
+    say('replaying what failed');
+    ended.push(await millrace(['failed', 'replay', config], limits));
   }
+  say('filling another store undisturbed, and comparing');
   const expected = await expect();
   await fillReference(undisturbed.input, folder, driver.source, expected);
   const after = await compare(undisturbed.schema);
-  const audited = driver.audited ? await auditFindings(config, expected) : [];
+  if (driver.audited) say('the audit');
+  const audited = driver.audited ? await auditFindings(config, expected, limits) : [];
   return {
     ...after,
     failed: before?.failed ?? after.failed,
@@ -57,8 +64,8 @@ export async function reckon(input: ReckoningInput): Promise<Reckoning> {
   };
 }
 
-async function failedRecords(config: string): Promise<string[]> {
-  const { code, stdout, stderr } = await millrace(['failed', 'list', config, '--json']);
+async function failedRecords(config: string, limits: MillraceOptions): Promise<string[]> {
+  const { code, stdout, stderr } = await millrace(['failed', 'list', config, '--json'], limits);
   if (code !== 0) throw new Error(stderr);
   const lines = stdout.split('\n').filter((line) => line !== '');
   return lines.map((line) => (JSON.parse(line) as FailedRecord).documentId);

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
+/** Longer than any outage that a torture makes. */
+const patienceMs = 120_000;
+
 /** One connection that is made again when it is lost, and a work that is made again until it is done. */
 export class SteadyClient {
   readonly #url: string;
@@ -12,11 +15,11 @@ export class SteadyClient {
 
   /** @param work in one go; what it did before a fault is undone, or harmless a second time */
   async run<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    for (;;) {
+    for (const until = Date.now() + patienceMs; ;) {
       try {
         return await work((this.#client ??= await this.#connect()));
       } catch (error) {
-        if (!mayPass(error)) throw error;
+        if (!mayPass(error) || Date.now() > until) throw error;
         await this.close();
         await delay(20);
       }
@@ -30,7 +33,11 @@ export class SteadyClient {
   }
 
   async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 5_000 });
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 30_000,
+    });
     client.on('error', () => undefined);
     await client.connect();
     return client;

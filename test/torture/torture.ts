@@ -9,6 +9,7 @@ import { startPostgres } from '../support/services/postgres.js';
 import { Daemons } from './daemons.js';
 import type { StartDriver, TortureDriver } from './driver.js';
 import { planFaults, strike } from './faults.js';
+import { howItEnded } from './how-it-ended.js';
 import { reckon } from './reckoning.js';
 import type { Verdict } from './verify.js';
 
@@ -37,6 +38,10 @@ const pipeline = 'torture';
 const writesAtOnce = 50;
 /** Once all is written and all is well again, the daemons must go on confirming. */
 const patienceMs = 60_000;
+/** More daemons that end by themselves are no accident. */
+const mostEnded = 100;
+/** A command that takes longer hangs. */
+const commandMs = 5 * 60_000;
 
 /**
  * Writes to a source while daemons bring it into a store, kills them, restarts the services and spoils the connections;
@@ -95,12 +100,14 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
     say(
       `${options.operations} operations in ${((Date.now() - began) / 1_000).toFixed(0)} s, ${daemons.kills} kills; catching up`,
     );
-    await caughtUp(driver, say, () => daemons.ended.length > 100);
+    await caughtUp(driver, daemons, say);
+    say('all is confirmed; ending the daemons');
     const stopped = await daemons.stop();
+    say('the last run');
     // What a killed process left to be cleared away is cleared at the next start.
-    const last = await millrace(['run', config, '--until-idle']);
+    const last = await millrace(['run', config, '--until-idle'], { limitMs: commandMs });
     const { ended, ...verdict } = await reckon({
-      ...{ driver, config, folder, pipeline, url: store.url, schema: 'tortured' },
+      ...{ driver, config, folder, pipeline, url: store.url, schema: 'tortured', commandMs, say },
       undisturbed: { schema: 'reference', input: input(store.url, 'reference') },
     });
     for (const id of new Set(verdict.differences.map((line) => line.split(': ')[0]!)))
@@ -111,7 +118,7 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
       faulty: [
         ...daemons.ended.filter(notAway),
         ...[...stopped, last, ...ended].filter(({ code }) => code !== 0),
-      ].map(({ code, signal, stderr }) => `ended with ${code ?? signal}:\n${lastLines(stderr)}`),
+      ].map(howItEnded),
     };
   } finally {
     await daemons.abandon();
@@ -121,12 +128,6 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
   }
 }
 
-/** What a daemon said at the end, of itself. */
-function lastLines(stderr: string): string {
-  const lines = stderr.split('\n').filter((line) => !line.includes('"type":"failed"'));
-  return lines.slice(-30).join('\n');
-}
-
 /** A start ends with this where a service is away; a run that had begun must wait. */
 function notAway({ stderr }: Ended): boolean {
   return !/"type":"error","error":{"code":"(source|store)_unavailable"/.test(stderr);
@@ -134,8 +135,8 @@ function notAway({ stderr }: Ended): boolean {
 
 async function caughtUp(
   driver: Pick<TortureDriver<never>, 'backlog'>,
+  daemons: Pick<Daemons, 'ended'>,
   say: (line: string) => void,
-  hopeless: () => boolean,
 ): Promise<void> {
   let last = Infinity;
   let saidAt = Date.now();
@@ -145,9 +146,15 @@ async function caughtUp(
     // It rises too, while what was taken over from the killed is read again.
     if (backlog !== last) movedAt = Date.now();
     last = backlog;
-    if (hopeless()) throw new Error('The daemons end again and again.');
-    if (Date.now() > movedAt + patienceMs)
-      throw new Error(`${backlog} changes are not confirmed, and nothing moved in ${patienceMs / 1_000} s.`);
+    if (daemons.ended.length > mostEnded || Date.now() > movedAt + patienceMs) {
+      const last = daemons.ended.slice(-3).map((how) => `A daemon ${howItEnded(how)}`);
+      throw new Error(
+        [
+          `${backlog} changes are not confirmed, nothing moved in ${Math.round((Date.now() - movedAt) / 1_000)} s, and ${daemons.ended.length} daemons ended.`,
+          ...last,
+        ].join('\n'),
+      );
+    }
     if (Date.now() > saidAt + 10_000) {
       saidAt = Date.now();
       say(`${backlog} changes to go`);

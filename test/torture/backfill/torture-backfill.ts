@@ -9,6 +9,7 @@ import { startMillrace, type Ended } from '../../support/millrace-process.js';
 import { seededRandom } from '../../support/seeded-random.js';
 import { startPostgres } from '../../support/services/postgres.js';
 import { auditFindings } from '../audit-findings.js';
+import { howItEnded } from '../how-it-ended.js';
 import { backfillState } from './backfill-state.js';
 import { compareTable } from './compare-table.js';
 import { LiveTable } from './live-table.js';
@@ -76,8 +77,7 @@ export async function tortureBackfill(run: BackfillRun): Promise<BackfillResult>
         say(progressLine({ durable, rows, perSecond: ((durable - first) * 1_000) / (saidAt - began) }));
       }
       if (await Promise.race([daemon!.ended.then(() => true), delay(run.lookMs).then(() => false)])) {
-        const { code, stderr } = await daemon!.ended;
-        throw new Error(`The daemon ended with ${code}: ${stderr.split('\n').slice(-10).join('\n')}`);
+        throw new Error(`The daemon ${howItEnded(await daemon!.ended)}`);
       }
     }
   }
@@ -130,9 +130,7 @@ export async function tortureBackfill(run: BackfillRun): Promise<BackfillResult>
         ...(await sampleDifferences({ ...both, folder, input, name: source, random })),
         ...(await auditFindings(config, new Map())),
         ...(epoch === 0 ? [] : [`: the positions were taken for others (epoch ${epoch})`]),
-        ...[last, rest].flatMap(({ code, stderr }) =>
-          code === 0 ? [] : [`: a daemon ended with ${code}: ${stderr.split('\n').slice(-10).join('\n')}`],
-        ),
+        ...[last, rest].filter(({ code }) => code !== 0).map((how) => `: a daemon ${howItEnded(how)}`),
       ],
     };
   } finally {
