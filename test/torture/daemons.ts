@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Ended, MillraceProcess } from '../support/millrace-process.js';
 import { startMillrace } from '../support/millrace-process.js';
 
@@ -7,14 +9,18 @@ const endMs = 60_000;
 /** Daemons that are replaced when they end, as a supervisor would. */
 export class Daemons {
   readonly #config: string;
+  readonly #logs: string;
   readonly #running: MillraceProcess[];
   #stopping = false;
+  #ends = 0;
   kills = 0;
   /** What ended without being told to: allowed only where a service was away at the start. */
   readonly ended: Ended[] = [];
 
-  constructor(config: string, count: number) {
+  /** @param logs folder for what each said, in the order of their ends */
+  constructor(config: string, logs: string, count: number) {
     this.#config = config;
+    this.#logs = logs;
     this.#running = Array.from({ length: count }, (_, place) => this.#start(place));
   }
 
@@ -46,6 +52,8 @@ export class Daemons {
   #start(place: number): MillraceProcess {
     const daemon = startMillrace(['run', this.#config]);
     void daemon.ended.then((how) => {
+      this.#ends += 1;
+      void writeFile(join(this.#logs, `${String(this.#ends).padStart(4, '0')}.log`), how.stderr);
       if (this.#stopping) return;
       if (how.signal !== 'SIGKILL') this.ended.push(how);
       this.#running[place] = this.#start(place);

@@ -52,9 +52,12 @@ const say = (line: string) =>
 try {
   if (run === undefined) await backfill();
   else await changes(run);
-} finally {
-  await rm(folder, { recursive: true, force: true });
+} catch (error) {
+  process.exitCode = 1;
+  console.log(error);
 }
+if (process.exitCode === 1) console.log(`What each daemon said is kept in ${folder}`);
+else await rm(folder, { recursive: true, force: true });
 
 async function changes(run: (options: TortureRun) => Promise<TortureResult>): Promise<void> {
   console.log(`${operations} operations over ${minutes} minutes, ${faults} faults: --seed ${seed}`);

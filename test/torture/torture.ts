@@ -68,10 +68,11 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
     workers: 1,
     limits: { elements: 256, ...driver.limits },
   });
-  await mkdir(folder, { recursive: true });
+  const logs = join(folder, 'daemons');
+  await mkdir(logs, { recursive: true });
   const config = join(folder, 'millrace.json');
   await writeFile(config, JSON.stringify(input(storeProxy.through(store.url), 'tortured', driver.steps)));
-  const daemons = new Daemons(config, driver.daemons);
+  const daemons = new Daemons(config, logs, driver.daemons);
   const targets = {
     source: driver,
     store: { proxy: storeProxy, restart: () => store.restart() },

@@ -12,7 +12,8 @@ import type { SqlSession } from './sql-session.js';
 export interface AgreeOptions {
   readonly sql: SqlSession;
   readonly state: SourceState;
-  readonly server: ServerIdentity;
+  /** The server, and where its log ends by now. */
+  identify(): Promise<ServerIdentity>;
   readonly config: CdcConfig;
   readonly slot: string;
   /** Digest of how rows become documents. */
@@ -27,10 +28,13 @@ export interface AgreeOptions {
  * @throws MillraceError `source_gap` where the configuration asks to stop then
  */
 export async function agree(options: AgreeOptions): Promise<SourceMemory> {
-  const { sql, state, server, config, slot: name, notify } = options;
+  const { sql, state, identify, config, slot: name, notify } = options;
   for (;;) {
-    const known = (await state.read()) as SourceMemory | undefined;
+    // In this order, as whoever read before may still confirm: the slot is never beyond what the store was told before it,
+    // nor the store beyond the log.
     let slot = await lookAtSlot(sql, name);
+    const known = (await state.read()) as SourceMemory | undefined;
+    const server = await identify();
     const gap = known === undefined ? undefined : gapBetween(known, server, slot, name);
     if (gap !== undefined && config.onGap === 'stop')
       throw new MillraceError('source_gap', `Changes may be missing: ${gap}.`, {
@@ -52,7 +56,7 @@ export async function agree(options: AgreeOptions): Promise<SourceMemory> {
       slot = await lookAtSlot(sql, name);
       if (slot === undefined) continue;
     }
-    const next = await nextMemory(options, known, gap, slot);
+    const next = await nextMemory(options, { known, gap, server, slot });
     if (next === undefined) return known!;
     if (!(await state.replace(known, next))) continue;
     if (gap !== undefined)
@@ -92,12 +96,17 @@ function gapBetween(
   return undefined;
 }
 
+interface Found {
+  readonly known: SourceMemory | undefined;
+  readonly gap: string | undefined;
+  readonly server: ServerIdentity;
+  readonly slot: Slot;
+}
+
 /** @returns undefined when the memory is right as it is */
 async function nextMemory(
-  { sql, server, slot: name, mapping, types }: AgreeOptions,
-  known: SourceMemory | undefined,
-  gap: string | undefined,
-  slot: Slot,
+  { sql, slot: name, mapping, types }: AgreeOptions,
+  { known, gap, server, slot }: Found,
 ): Promise<SourceMemory | undefined> {
   const fresh = (epoch: number): SourceMemory => ({
     epoch,

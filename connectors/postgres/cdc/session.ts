@@ -95,9 +95,9 @@ async function begin(
   const plans = await planAll(tables, catalog);
   const types = Object.fromEntries(plans.map(({ table, families }) => [String(table.oid), families]));
   const known = (await state.read()) as SourceMemory | undefined;
-  const server = await replication.identify();
+  const identify = () => replication.identify();
   // Another cluster has other tables under the same oids.
-  if (known?.system === server.system)
+  if (known?.system === (await identify()).system)
     for (const plan of plans) checkFamilies(plan, known.types[plan.table.oid], 'now');
 
   const standby = new Standby({
@@ -111,7 +111,7 @@ async function begin(
   for (;;) {
     // Nothing is agreed upon over the head of one that reads.
     await standby.wait(sql);
-    const memory = await agree({ sql, state, server, config, slot: names.slot, mapping, types, notify });
+    const memory = await agree({ sql, state, identify, config, slot: names.slot, mapping, types, notify });
     const stream = new ChangeStream(
       replication,
       { wants: wantedOf(tables), maxValueBytes: maxItemBytes },

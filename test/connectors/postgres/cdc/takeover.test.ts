@@ -30,6 +30,28 @@ test('a second process waits while the first reads, and goes on where it ended',
   await second.end();
 });
 
+test('what the first read while the second waited is no gap to the second', async () => {
+  await server.sql('create table followed (id int primary key, body text)');
+  const ledger = new LedgerDouble();
+  const memory = async () => (await ledger.state.read()) as { readonly confirmed: string; epoch: number };
+  const first = follow(await openTable(server, 'followed'), ledger);
+  await first.caughtUp();
+  const waiting = await openTable(server, 'followed');
+  const second = follow(waiting, ledger);
+  const elements = second.elements();
+  await expect.poll(() => waiting.notices.map(({ code }) => code)).toEqual(['slot_busy']);
+  const before = (await memory()).confirmed;
+  await server.sql("insert into followed select n, 'row ' || n from generate_series(1, 200) n");
+  await first.caughtUp();
+  await expect.poll(async () => (await memory()).confirmed).not.toBe(before);
+  await first.end();
+  await server.sql("insert into followed values (1000, 'after')");
+  expect((await elements).elements).toMatchObject([{ id: '1000' }]);
+  expect(waiting.notices.map(({ code }) => code)).toEqual(['slot_busy']);
+  expect((await memory()).epoch).toBe(0);
+  await second.end();
+});
+
 test('a process with another mapping waits its turn too, and then reads all rows again', async () => {
   await server.sql(
     'create table mixed (id int primary key, title text, body text)',
