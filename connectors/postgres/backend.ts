@@ -1,5 +1,5 @@
-import pg from 'pg';
 import type { PoolClient } from 'pg';
+import { EndingClient } from './ending-client.js';
 
 /** The server's side of a connection. */
 export interface Backend {
@@ -31,7 +31,7 @@ export function createBackend(client: PoolClient, url: string, timeoutMs: number
   let pooled = false;
 
   async function ask(text: string): Promise<boolean> {
-    const other = new pg.Client({
+    const other = new EndingClient({
       connectionString: url,
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,

@@ -10,6 +10,7 @@ import {
   type SqlStatement,
   type SqlStep,
 } from './connection.js';
+import { EndingClient } from './ending-client.js';
 import { copyFrom } from './pg-copy.js';
 import { classifySqlError } from './sql-error.js';
 import { watched } from './statement-watch.js';
@@ -39,6 +40,7 @@ export function openPgConnection(
 ): SqlConnection {
   const { url, connections, timeoutMs, types } = options;
   const pool = new pg.Pool({
+    Client: EndingClient,
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,

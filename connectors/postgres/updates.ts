@@ -3,6 +3,7 @@ import type { ModelUpdate, ModelUpdates, ModelUpdatesFactory } from '../../src/c
 import type { ConnectorContext } from '../../src/contracts/context.js';
 import { modelUpdateSchema } from '../../src/elements/model-update.js';
 import type { UpdatesConfig } from './config.js';
+import { EndingClient } from './ending-client.js';
 import { classifySqlError } from './sql-error.js';
 
 /** The last one repeats for as long as the server is away. */
@@ -55,7 +56,7 @@ class Session {
     this.#config = config;
     this.#where = where;
     this.#context = context;
-    this.#client = new pg.Client({
+    this.#client = new EndingClient({
       connectionString: config.url,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,

@@ -16,6 +16,8 @@ export class Daemons {
   kills = 0;
   /** What ended without being told to: allowed only where a service was away at the start. */
   readonly ended: Ended[] = [];
+  /** Lines that tell of missing changes: nothing is ever lost here. */
+  readonly gaps: string[] = [];
 
   /** @param logs folder for what each said, in the order of their ends */
   constructor(config: string, logs: string, count: number) {
@@ -54,6 +56,7 @@ export class Daemons {
     void daemon.ended.then((how) => {
       this.#ends += 1;
       void writeFile(join(this.#logs, `${String(this.#ends).padStart(4, '0')}.log`), how.stderr);
+      this.gaps.push(...how.stderr.split('\n').filter((line) => line.includes('"code":"source_gap"')));
       if (this.#stopping) return;
       if (how.signal !== 'SIGKILL') this.ended.push(how);
       this.#running[place] = this.#start(place);

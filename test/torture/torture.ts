@@ -30,7 +30,7 @@ export interface TortureOptions<Change> extends TortureRun {
 
 export interface TortureResult extends Verdict {
   readonly kills: number;
-  /** Daemons that ended by themselves, or not as they were told to. */
+  /** Daemons that ended by themselves, or not as they were told to, or took something for lost. */
   readonly faulty: readonly string[];
 }
 
@@ -119,7 +119,9 @@ export async function torture<Change>(options: TortureOptions<Change>): Promise<
       faulty: [
         ...daemons.ended.filter(notAway),
         ...[...stopped, last, ...ended].filter(({ code }) => code !== 0),
-      ].map(howItEnded),
+      ]
+        .map(howItEnded)
+        .concat(daemons.gaps),
     };
   } finally {
     await daemons.abandon();
