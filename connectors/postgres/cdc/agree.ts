@@ -25,14 +25,16 @@ export interface AgreeOptions {
 /**
  * Compares slot, server and memory, and makes the slot where that is right. Where changes may be missing, a new epoch
  * begins with a reading of all rows; there is never a slot that begins in silence after what was read before.
+ * @returns undefined while another process reads the slot, or makes it
  * @throws MillraceError `source_gap` where the configuration asks to stop then
  */
-export async function agree(options: AgreeOptions): Promise<SourceMemory> {
+export async function agree(options: AgreeOptions): Promise<SourceMemory | undefined> {
   const { sql, state, identify, config, slot: name, notify } = options;
   for (;;) {
     // In this order, as whoever read before may still confirm: the slot is never beyond what the store was told before it,
     // nor the store beyond the log.
     let slot = await lookAtSlot(sql, name);
+    if (slot?.reader !== undefined) return undefined;
     const known = (await state.read()) as SourceMemory | undefined;
     const server = await identify();
     const gap = known === undefined ? undefined : gapBetween(known, server, slot, name);

@@ -3,7 +3,8 @@ import { sqlStateOf } from './sql-state.js';
 import type { SqlSession } from './sql-session.js';
 import type { Table } from './table.js';
 
-const duplicate = '42710';
+/** What another process has made meanwhile: it was there when this one looked, or came while it was made. */
+const duplicate: readonly (string | undefined)[] = ['42710', '23505'];
 
 const publicationSql = `
   select pubinsert and pubupdate and pubdelete and pubtruncate, pubviaroot, puballtables
@@ -38,10 +39,7 @@ export async function ensurePublication(sql: SqlSession, options: PublicationOpt
   let [found] = await sql.rows(publicationSql, [name]);
   if (found === undefined) {
     if (!make) throw invalid(`There is no publication ${name}.`, create);
-    await sql.rows(create).catch((error: unknown) => {
-      // Another process was first.
-      if (sqlStateOf(error) !== duplicate) throw error;
-    });
+    await sql.rows(create).catch(unlessMade);
     [found] = await sql.rows(publicationSql, [name]);
   }
   if (found![0] !== 't')
@@ -61,9 +59,7 @@ export async function ensurePublication(sql: SqlSession, options: PublicationOpt
   if (missing.length > 0) {
     const add = `alter publication ${quoted} add table ${list(missing)}`;
     if (!make) throw invalid(`The publication ${name} leaves out ${list(missing)}.`, add);
-    await sql.rows(add).catch((error: unknown) => {
-      if (sqlStateOf(error) !== duplicate) throw error;
-    });
+    await sql.rows(add).catch(unlessMade);
     members = await membersOf(sql, name);
   }
   for (const table of tables) {
@@ -87,6 +83,10 @@ export async function ensurePublication(sql: SqlSession, options: PublicationOpt
         { hint: 'Publish these columns too, or list the published ones in `metadata`.' },
       );
   }
+}
+
+function unlessMade(error: unknown): void {
+  if (!duplicate.includes(sqlStateOf(error))) throw error;
 }
 
 interface Member {

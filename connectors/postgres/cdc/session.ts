@@ -112,6 +112,7 @@ async function begin(
     // Nothing is agreed upon over the head of one that reads.
     await standby.wait(sql);
     const memory = await agree({ sql, state, identify, config, slot: names.slot, mapping, types, notify });
+    if (memory === undefined) continue;
     const stream = new ChangeStream(
       replication,
       { wants: wantedOf(tables), maxValueBytes: maxItemBytes },

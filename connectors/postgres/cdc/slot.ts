@@ -9,7 +9,7 @@ export interface Slot {
   readonly confirmed: Lsn;
   /** The server has removed log that it needs: it can never be read again. */
   readonly lost: boolean;
-  /** Process id of the connection that reads it. */
+  /** Process id of the connection that reads it, or makes it. */
   readonly reader: number | undefined;
 }
 

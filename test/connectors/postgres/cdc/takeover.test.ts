@@ -52,6 +52,26 @@ test('what the first read while the second waited is no gap to the second', asyn
   await second.end();
 });
 
+test('of two that start at once one makes the slot, and the other waits until it is made', async () => {
+  await server.sql('create table begun (id int primary key, body text)');
+  const ledger = new LedgerDouble();
+  // The slot is not made before this transaction has ended.
+  const writer = await server.connect();
+  await writer.query("begin; insert into begun values (1, 'one')");
+  const beds = [await openTable(server, 'begun'), await openTable(server, 'begun')];
+  const both = beds.map((bed) => follow(bed, ledger));
+  const elements = both.map((one) => one.elements());
+  const codes = () => beds.flatMap(({ notices }) => notices.map(({ code }) => code));
+  await expect.poll(codes).toEqual(['slot_busy']);
+  await writer.query('commit');
+  await writer.end();
+  expect((await Promise.race(elements)).elements).toMatchObject([{ id: '1' }]);
+  expect(codes()).toEqual(['slot_busy']);
+  expect(await ledger.state.read()).toMatchObject({ epoch: 0 });
+  await Promise.all(both.map((one) => one.end()));
+  await Promise.allSettled(elements);
+});
+
 test('a process with another mapping waits its turn too, and then reads all rows again', async () => {
   await server.sql(
     'create table mixed (id int primary key, title text, body text)',
