@@ -3,7 +3,7 @@ import { median } from './median.js';
 /** From one size to the next. */
 const step = 1.25;
 /** Pairs of batches after which a trial is looked at: each look more would be one more chance for chance to win. */
-const looks = [9, 17, 33];
+const looks = [17, 33];
 /** How much faster another size must be to be taken. */
 const gain = 0.03;
 /** Standard errors by which it must be faster. */
@@ -23,10 +23,12 @@ interface Trial {
  * Looks for the batch size of the highest throughput in small steps. A larger or smaller size is tried by turns with the
  * present one, and each batch is compared with its neighbour alone: texts get shorter while a backlog drains, and of some
  * lengths only one of the two sizes is ever full. The median of the pairs decides, and only by more than three times its
- * standard error. The last winning direction is tried first; when neither direction wins, the next trial waits, twice as
- * long each time.
+ * standard error; of two that cannot be told apart, the one nearer to the start is taken: else a size would wander for ever
+ * where each step costs too little to be seen. The last winning direction is tried first; when neither direction wins, the
+ * next trial waits, twice as long each time.
  */
 export class SizeTrial {
+  readonly #start: number;
   #present: number;
   #trial: Trial | undefined;
   #turn = false;
@@ -35,7 +37,9 @@ export class SizeTrial {
   #resting = 0;
   #pause = rest.first;
 
+  /** @param start the best that is known beforehand */
   constructor(start: number) {
+    this.#start = start;
     this.#present = start;
   }
 
@@ -66,7 +70,7 @@ export class SizeTrial {
     const clear = Math.abs(faster) >= Math.max(gain, sureness * errorOf(ratios));
     if (!clear && ratios.length < looks.at(-1)!) return;
     this.#trial = undefined;
-    if (!clear || faster < 0) return this.#turnRound();
+    if (clear ? faster < 0 : this.#distance(tried) >= this.#distance(this.#present)) return this.#turnRound();
     this.#present = tried;
     this.#lost = 0;
     this.#pause = rest.first;
@@ -80,6 +84,11 @@ export class SizeTrial {
     // While there is room for less than the present size there is nothing to compare.
     if (most < this.#present || size === this.#present) this.#turnRound();
     else this.#trial = { size, ratios: [], half: undefined };
+  }
+
+  /** From the start, in steps. */
+  #distance(size: number): number {
+    return Math.abs(Math.log(size / this.#start));
   }
 
   #turnRound(): void {
