@@ -5,7 +5,8 @@ const endMs = 1_000;
 
 /**
  * A client whose connection closes though the server does not answer its goodbye: one that was cut off in silence would
- * keep the process alive for as long as the kernel hopes.
+ * keep the process alive for as long as the kernel hopes. A stream, which has a query under way until its end, says goodbye
+ * in another way: see cdc/end-client.ts.
  */
 export class EndingClient extends pg.Client {
   override end(): Promise<void>;

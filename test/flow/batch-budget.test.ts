@@ -112,6 +112,25 @@ describe('the budget of a batch', () => {
     },
   );
 
+  test.each(seeds)('comes back to where it began once nothing speaks for another size (seed %i)', (seed) => {
+    const random = seededRandom(seed);
+    const start = 448;
+    const budget = new BatchBudget({ start, min: 128, max: 4_096 });
+    const serve = (count: number, fixedMs: number) => {
+      const limits: number[] = [];
+      for (let batch = 0; batch < count; batch += 1) {
+        const limit = budget.next();
+        limits.push(limit);
+        budget.served({ limit, cost: limit, ms: (fixedMs + limit / 25) * (0.95 + random() * 0.1) });
+      }
+      return mean(limits.slice(-100));
+    };
+    expect(serve(600, 40)).toBeGreaterThan(2 * start);
+    const last = serve(4_000, 0);
+    expect(last).toBeGreaterThan(start / 1.3);
+    expect(last).toBeLessThan(start * 1.3);
+  });
+
   test('a batch that does not fit into memory is halved, tried again, and nothing fails', async () => {
     const limit = 60;
     let refused = 0;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ended, MillraceProcess } from '../support/millrace-process.js';
 import { startMillrace } from '../support/millrace-process.js';
@@ -55,7 +55,8 @@ export class Daemons {
     const daemon = startMillrace(['run', this.#config]);
     void daemon.ended.then((how) => {
       this.#ends += 1;
-      void writeFile(join(this.#logs, `${String(this.#ends).padStart(4, '0')}.log`), how.stderr);
+      // At once: the folder may go as soon as all have ended.
+      writeFileSync(join(this.#logs, `${String(this.#ends).padStart(4, '0')}.log`), how.stderr);
       this.gaps.push(...how.stderr.split('\n').filter((line) => line.includes('"code":"source_gap"')));
       if (this.#stopping) return;
       if (how.signal !== 'SIGKILL') this.ended.push(how);

@@ -56,7 +56,7 @@ try {
   process.exitCode = 1;
   console.log(error);
 }
-if (process.exitCode === 1) console.log(`What each daemon said is kept in ${folder}`);
+if (process.exitCode === 1) console.log(`What it worked with is kept in ${folder}`);
 else await rm(folder, { recursive: true, force: true });
 
 async function changes(run: (options: TortureRun) => Promise<TortureResult>): Promise<void> {

@@ -9,6 +9,8 @@ export interface Slot {
   readonly confirmed: Lsn;
   /** The server has removed log that it needs: it can never be read again. */
   readonly lost: boolean;
+  /** False while a connection makes it, which may have to wait for transactions. */
+  readonly made: boolean;
   /** Process id of the connection that reads it, or makes it. */
   readonly reader: number | undefined;
 }
@@ -30,6 +32,7 @@ export async function lookAtSlot(sql: SqlSession, name: string): Promise<Slot | 
     );
   return {
     confirmed: confirmed === null ? 0n : parseLsn(confirmed!),
+    made: confirmed !== null,
     lost: status === 'lost' || restart === null,
     reader: pid === null ? undefined : Number(pid),
   };

@@ -34,7 +34,7 @@ export class Standby {
     const { slot, takeoverMs, state, connector, signal } = this.#options;
     const { clock, notify } = connector;
     for (;;) {
-      const reader = (await lookAtSlot(sql, slot))?.reader;
+      const { reader, made } = (await lookAtSlot(sql, slot)) ?? {};
       if (reader === undefined) return;
       const memory = (await state.read()) as SourceMemory | undefined;
       const pulse = `${memory?.holder} ${memory?.beat}`;
@@ -42,7 +42,8 @@ export class Standby {
         this.#pulse = pulse;
         this.#since = clock.now();
       }
-      if (clock.now() - this.#since >= takeoverMs) {
+      // Who makes it gives no sign yet, and lets go of it by itself.
+      if (made === true && clock.now() - this.#since >= takeoverMs) {
         this.#since = clock.now();
         if (await cutOff(sql, reader))
           notify({

@@ -58,11 +58,18 @@ test('of two that start at once one makes the slot, and the other waits until it
   // The slot is not made before this transaction has ended.
   const writer = await server.connect();
   await writer.query("begin; insert into begun values (1, 'one')");
-  const beds = [await openTable(server, 'begun'), await openTable(server, 'begun')];
+  const takeoverMs = 1_000;
+  const beds = [
+    await openTable(server, 'begun', { takeoverMs }),
+    await openTable(server, 'begun', { takeoverMs }),
+  ];
   const both = beds.map((bed) => follow(bed, ledger));
   const elements = both.map((one) => one.elements());
   const codes = () => beds.flatMap(({ notices }) => notices.map(({ code }) => code));
   await expect.poll(codes).toEqual(['slot_busy']);
+  // Who makes it is not taken for one that reads it and gives no sign of life.
+  await delay(2 * takeoverMs);
+  expect(codes()).toEqual(['slot_busy']);
   await writer.query('commit');
   await writer.end();
   expect((await Promise.race(elements)).elements).toMatchObject([{ id: '1' }]);
