@@ -93,10 +93,11 @@ export class Batcher<Item, Result> {
   }
 
   /** As `submitAll`, but an item that fails leaves its error in its place. */
-  submitEach(items: readonly Item[]): Promise<(Result | Error)[]> {
+  submitEach(items: readonly Item[], signal?: AbortSignal): Promise<(Result | Error)[]> {
     return new Promise((resolveAll) => {
       const resolve = gather<Result | Error>(items.length, resolveAll);
-      this.#enqueueAll(items, { resolve, reject: (error, at) => resolve(MillraceError.from(error), at) });
+      const reject = (error: unknown, at: number) => resolve(MillraceError.from(error), at);
+      this.#enqueueAll(items, { resolve, reject, signal });
     });
   }
 

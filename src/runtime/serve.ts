@@ -51,19 +51,8 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
   metrics.gauge('models', 'Models that are loaded.', () => models.size);
   try {
     const url = await server.listen(spec.host, spec.port);
-    releasers.push(() => server.abort());
     report({ type: 'listening', url });
-    const pool = openPool(spec, { releasers });
-    for (const [name, model] of Object.entries(spec.serve)) {
-      const began = clock.now();
-      const served = await openServed(name, model, pool);
-      models.set(name, served);
-      report({ type: 'model-loaded', model: name, modelId: served.modelId, ms: clock.now() - began });
-    }
-    server.ready();
-    report({ type: 'ready', url });
-    await aborted(stop.draining);
-    await untilAborted(server.drain(), stop.aborting);
+    await serveAt(url);
     return end('drained');
   } catch (error) {
     if (!stop.draining.aborted || MillraceError.from(error).code !== 'aborted') throw error;
@@ -71,6 +60,25 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
   } finally {
     stop.settle();
     await releasers.release();
+  }
+
+  async function serveAt(url: string): Promise<void> {
+    try {
+      const pool = openPool(spec, { releasers });
+      for (const [name, model] of Object.entries(spec.serve)) {
+        const began = clock.now();
+        const served = await openServed(name, model, pool);
+        models.set(name, served);
+        report({ type: 'model-loaded', model: name, modelId: served.modelId, ms: clock.now() - began });
+      }
+      server.ready();
+      report({ type: 'ready', url });
+      await aborted(stop.draining);
+      await untilAborted(server.drain(), stop.aborting);
+    } finally {
+      // What is under way is answered before its model goes.
+      await server.abort();
+    }
   }
 
   function end(how: ServeEnd): ServeEnd {
@@ -85,7 +93,7 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
         hint: 'Serve models of the handlers static and onnx.',
       });
     const signal = stop.aborting;
-    const tokenizer = createPooledTokenizer(opened.tokenizer, pool, signal);
+    const tokenizer = createPooledTokenizer({ tokenizer: opened.tokenizer, pool, clock, signal, report });
     releasers.push(() => tokenizer.close());
     const embedder = (role: 'document' | 'query') =>
       createEmbedder({ model: opened, role, clock, chance: systemChance, signal, report });
@@ -99,9 +107,11 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
         document: opened.maxTokens,
         query: opened.maxTokens + ofDocument!.length - ofQuery!.length,
       },
-      tokenize: (texts) => tokenizer.ids(texts),
+      tokenize: (texts, signal) => tokenizer.idsOfEach(texts, signal),
       embed: async (texts, role, signal) =>
-        (await embedders[role].embedAll(texts, signal)).map(({ vector }) => vector),
+        (await embedders[role].embedEach(texts, signal)).map((embedded) =>
+          embedded instanceof Error ? embedded : embedded.vector,
+        ),
     };
   }
 }

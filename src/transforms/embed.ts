@@ -37,6 +37,8 @@ export interface Embedder {
    * @throws as `embed`, for the first text that fails; the signal's reason
    */
   embedAll(texts: readonly EmbedText[], signal?: AbortSignal): Promise<readonly Embedding[]>;
+  /** As `embedAll`, but a text that fails leaves its error in its place. */
+  embedEach(texts: readonly EmbedText[], signal?: AbortSignal): Promise<readonly (Embedding | Error)[]>;
 }
 
 export interface Embedding {
@@ -126,12 +128,19 @@ export function createEmbedder({
     return batcher.submit(known ? text : await countAhead(text), signal);
   }
 
+  const areCounted = (texts: readonly EmbedText[]) =>
+    countAhead === undefined || texts.every(({ ids }) => ids !== undefined);
+
   return {
     embed,
     embedAll: (texts, signal) =>
-      countAhead === undefined || texts.every(({ ids }) => ids !== undefined)
+      areCounted(texts)
         ? batcher.submitAll(texts, signal)
         : Promise.all(texts.map((text) => embed(text, signal))),
+    embedEach: (texts, signal) =>
+      areCounted(texts)
+        ? batcher.submitEach(texts, signal)
+        : Promise.all(texts.map((text) => embed(text, signal).catch(MillraceError.from))),
   };
 }
 

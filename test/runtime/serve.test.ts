@@ -191,3 +191,48 @@ test('a pipeline waits for a server that is full, and loses nothing', async () =
   small.abort();
   expect(await ended!).toBe('drained');
 }, 60_000);
+
+test('what is under way when a server is given up is answered 503, at whatever stage it is', async () => {
+  const [given, stopping] = [new AbortController(), new AbortController()];
+  const seen: (RunEvent | ServerEvent)[] = [];
+  let ended: Promise<ServeEnd>;
+  const address = await new Promise<string>((ready, reject) => {
+    ended = serveModels(
+      parseServe({ serve: { minilm }, port: 0, workers: 1, models: { offline: true } }, options),
+      {
+        signal: stopping.signal,
+        abort: given.signal,
+        metrics: createMetrics(),
+        onEvent: (event) => {
+          seen.push(event);
+          if (event.type === 'ready') ready(event.url);
+        },
+      },
+    );
+    ended.catch(reject);
+  });
+  const post = (body: string) =>
+    fetch(`${address}/v1/embeddings`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+  const asked = Array.from({ length: 40 }, (_, at) =>
+    post(JSON.stringify({ model: 'minilm', input: Array(20).fill(`${at} `.repeat(100)) })),
+  );
+  await expect.poll(() => seen.some(({ type }) => type === 'batch')).toBe(true);
+  given.abort();
+  const statuses = await Promise.all(
+    asked.map(async (reply) => {
+      const answer = await reply;
+      if (answer.status === 503) expect(await answer.json()).toMatchObject({ error: { code: 'stopping' } });
+      return answer.status;
+    }),
+  );
+  expect(statuses).toContain(503);
+  expect(await ended!).toBe('aborted');
+  const noted = seen.flatMap((event) => (event.type === 'request' ? [event.status] : []));
+  expect(noted.sort()).toEqual(statuses.sort());
+  expect(noted.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(seen.at(-1)).toMatchObject({ type: 'stopped', end: 'aborted' });
+}, 60_000);

@@ -156,3 +156,25 @@ test('tokens are estimated by words, signs and letters beyond ASCII', () => {
   expect(estimateTokens('internationalisation')).toBe(4);
   expect(estimateTokens('水车 turns')).toBe(3);
 });
+
+test('of many texts each leaves its vector or its error in its place', async () => {
+  const own = await ownEmbedding({ name: 'own' }).load();
+  const embedder = createEmbedder({
+    model: {
+      ...own,
+      embed: async (texts) => ({
+        modelId: 'own',
+        width: 2,
+        vectors: texts.map(({ text }) => Float32Array.of(text === 'poison' ? NaN : 1, 2)),
+      }),
+    },
+    role: 'document',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    report: () => undefined,
+  });
+  const sound = { modelId: 'own', vector: Float32Array.of(1, 2) };
+  const texts = ['ants', 'poison', 'bees'].map((text) => ({ text }));
+  const spoilt = expect.objectContaining({ code: 'embedding_invalid' });
+  expect(await embedder.embedEach(texts)).toEqual([sound, spoilt, sound]);
+});

@@ -31,7 +31,7 @@ export async function answerEmbeddings(
   json: string,
   { models, bound, maxTexts, clock, signal }: EmbeddingsContext,
 ): Promise<Embedded> {
-  const { model: name, texts, role, form, dimensions } = readEmbeddingsRequest(json, maxTexts);
+  const { model: name, texts, placeOf, role, form, dimensions } = readEmbeddingsRequest(json, maxTexts);
   const model = models.get(name);
   if (model === undefined) throw noSuchModel(name, models);
   if (dimensions !== undefined && dimensions !== model.width)
@@ -42,7 +42,7 @@ export async function answerEmbeddings(
   if (leave === undefined) throw overloaded();
   try {
     const began = clock.now();
-    const ids = await model.tokenize(texts);
+    const ids = whole(await model.tokenize(texts, signal), placeOf);
     signal.throwIfAborted();
     const between = clock.now();
     const most = model.maxTokens[role];
@@ -51,14 +51,11 @@ export async function answerEmbeddings(
       throw new ApiError(
         400,
         'context_length_exceeded',
-        `input[${long}] has ${ids[long]!.length} tokens; ${name} reads ${most} of a ${role}. Divide the text: it is never cut in silence.`,
+        `${placeOf(long)} has ${ids[long]!.length} tokens; ${name} reads ${most} of a ${role}. Divide the text: it is never cut in silence.`,
         { param: 'input' },
       );
-    const vectors = await model.embed(
-      texts.map((text, at) => ({ text, ids: ids[at]! })),
-      role,
-      signal,
-    );
+    const encoded = texts.map((text, at) => ({ text, ids: ids[at]! }));
+    const vectors = whole(await model.embed(encoded, role, signal), placeOf);
     const tokens = ids.reduce((sum, { length }) => sum + length, 0);
     const stages = { tokenizeMs: between - began, embedMs: clock.now() - between };
     const body = embeddingsReply({ model: name, vectors, form, tokens });
@@ -66,6 +63,15 @@ export async function answerEmbeddings(
   } finally {
     leave();
   }
+}
+
+/** What every text has. @throws ApiError for the first text that has an error in place of it, and names its place */
+function whole<Result>(results: readonly (Result | Error)[], placeOf: (at: number) => string): Result[] {
+  const errors = results.flatMap((result, at) => (result instanceof Error ? [{ result, at }] : []));
+  const [first] = errors;
+  if (first === undefined) return results as Result[];
+  const others = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  throw ApiError.of(first.result, `${placeOf(first.at)}${others}`);
 }
 
 export function noSuchModel(name: string, models: ReadonlyMap<string, ServedModel>): ApiError {

@@ -32,12 +32,18 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter;
   }
 
-  static from(thrown: unknown): ApiError {
+  /** @param place of the text that it is about, as the client calls it */
+  static of(thrown: unknown, place?: string): ApiError {
     if (thrown instanceof ApiError) return thrown;
     const { code, message } = MillraceError.from(thrown);
-    if (code === 'aborted')
-      return new ApiError(503, code, 'The server is stopping.', { cause: thrown, retryAfter: 1 });
-    return new ApiError(refusesText.has(code) ? 422 : 500, code, message, { cause: thrown });
+    if (code === 'aborted') return ApiError.stopping(thrown);
+    if (!refusesText.has(code)) return new ApiError(500, code, message, { cause: thrown });
+    if (place === undefined) return new ApiError(422, code, message, { cause: thrown });
+    return new ApiError(422, code, `${place}: ${message}`, { param: 'input', cause: thrown });
+  }
+
+  static stopping(cause?: unknown): ApiError {
+    return new ApiError(503, 'stopping', 'The server is stopping.', { retryAfter: 1, cause });
   }
 
   get body(): string {

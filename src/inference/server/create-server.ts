@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
+import { untilAborted } from '../../errors/until-aborted.js';
 import { refuseAccess } from '../../observability/http/access.js';
 import { listenOn } from '../../observability/http/listen-on.js';
 import type { ServerReport } from '../../observability/server-events.js';
@@ -38,7 +40,7 @@ export interface InferenceServer {
   readonly load: QueueLimits;
   /** Takes nothing more and resolves when everything under way is answered, and the answers are read. */
   drain(): Promise<void>;
-  /** Cuts every connection. */
+  /** Answers what is under way with 503, without its vectors, and cuts every connection. */
   abort(): Promise<void>;
 }
 
@@ -59,6 +61,9 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   const bound = new QueueBound(options.queue);
   const underWay = new Set<Promise<void>>();
   let [ready, draining] = [false, false];
+  const givenUp = new AbortController();
+  // Every request under way listens; Node takes more than ten for a leak.
+  setMaxListeners(0, givenUp.signal);
   const created = Math.floor(clock.now() / 1000);
 
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
@@ -78,19 +83,19 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     response.once('close', () => response.writableFinished || gone.abort());
     try {
       if (route === undefined) throw unknownRoute(request.method, pathname);
-      if (draining && !route.open)
-        throw new ApiError(503, 'stopping', 'The server is stopping.', { retryAfter: 1 });
+      if (draining && !route.open) throw ApiError.stopping();
       const refusal = route.open ? undefined : refuseAccess(request.headers, token);
       if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
-      answer = await route.answer(request, gone.signal);
+      answer = await untilAborted(route.answer(request, gone.signal), givenUp.signal);
       send(response, status, answer);
     } catch (thrown) {
-      const error = ApiError.from(thrown);
+      const error = ApiError.of(thrown);
       status = gone.signal.aborted || isGone(request) ? clientGone : error.status;
       if (status !== clientGone) send(response, status, error, error.retryAfter);
       if (status === 500)
         report({ type: 'request-failed', route: pathname, error: MillraceError.from(error.cause) });
     } finally {
+      gone.abort();
       report({
         type: 'request',
         route: route?.name ?? 'other',
@@ -125,7 +130,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     const leave = bound.enter({ bytes: Math.min(bytes, options.request.bytes) });
     if (leave === undefined) throw overloaded();
     try {
-      const body = await readBody(request, options.request.bytes);
+      const body = await readBody(request, options.request.bytes, signal);
       return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts, clock, signal });
     } finally {
       leave();
@@ -157,7 +162,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   }
 
   async function health(): Promise<Answer> {
-    if (draining) throw new ApiError(503, 'stopping', 'The server is stopping.');
+    if (draining) throw ApiError.stopping();
     if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.');
     return json({ status: 'ready' });
   }
@@ -192,7 +197,10 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     },
     async abort() {
       draining = true;
-      server.close();
+      NetServer.prototype.close.call(server);
+      givenUp.abort(ApiError.stopping());
+      // The answers that this makes are written before their connections are cut.
+      await new Promise((written) => setImmediate(written));
       server.closeAllConnections();
       await Promise.all(underWay);
     },
@@ -204,7 +212,7 @@ interface Route {
   readonly name: string;
   /** Anybody may ask. */
   readonly open?: boolean;
-  /** @param gone aborts when the client left */
+  /** @param gone aborts when nobody waits for the answer any more */
   answer(request: IncomingMessage, gone: AbortSignal): Promise<Answer>;
 }
 

@@ -6,6 +6,8 @@ import { ApiError } from './api-error.js';
 export interface EmbeddingsRequest {
   readonly model: string;
   readonly texts: readonly string[];
+  /** What the client calls a text: `input`, or `input[3]` of a list. */
+  placeOf(at: number): string;
   readonly role: TextRole;
   readonly form: 'float' | 'base64';
   readonly dimensions: number | undefined;
@@ -33,16 +35,17 @@ export function readEmbeddingsRequest(body: string, maxTexts: number): Embedding
       'input',
       `input holds ${texts.length} texts; at most ${maxTexts} are taken in one request.`,
     );
+  const placeOf = (at: number) => (typeof input === 'string' ? 'input' : `input[${at}]`);
   texts.forEach((text, at) => {
     if (typeof text === 'string' && text.trim() !== '') return;
-    const place = typeof input === 'string' ? 'input' : `input[${at}]`;
+    const place = placeOf(at);
     if (typeof text === 'string') throw invalid('input', `${place} is blank: it has nothing to embed.`);
     throw invalid(
       'input',
       `${place} must be a text. Token ids are not taken: they belong to the tokenizer of another model.`,
     );
   });
-  return { model, texts: texts as string[], role, form, dimensions };
+  return { model, texts: texts as string[], placeOf, role, form, dimensions };
 }
 
 function checked(body: string): z.output<typeof schema> {

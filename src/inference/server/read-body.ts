@@ -3,9 +3,9 @@ import { ApiError } from './api-error.js';
 
 /**
  * The whole body. What is over `maxBytes` is read and dropped: a client that is cut off while it sends never sees why.
- * @throws ApiError 413; Error when the client leaves before it has sent everything
+ * @throws ApiError 413; Error when the client leaves before it has sent everything, or the signal aborts
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
   // Its async iterator costs more than all else that is done with a short body.
   return new Promise((resolve, reject) => {
     // Node drops what is never read.
@@ -22,7 +22,10 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       else resolve(Buffer.concat(parts).toString('utf8'));
     });
     request.on('error', reject);
-    request.once('close', () => reject(new Error('The client left before its request was whole.')));
+    const left = () => reject(new Error('The client left before its request was whole.'));
+    request.once('close', left);
+    // A request that was answered before it was whole is told of nothing.
+    signal.addEventListener('abort', left, { once: true });
   });
 }
 

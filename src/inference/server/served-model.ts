@@ -8,12 +8,18 @@ export interface ServedModel {
   readonly width: number;
   /** Most tokens of one text, by role: what the model reads less its special tokens and the prompt of that role. */
   readonly maxTokens: Readonly<Record<TextRole, number>>;
-  /** Ids of each text, special tokens excluded. */
-  tokenize(texts: readonly string[]): Promise<readonly Int32Array[]>;
   /**
-   * One sound vector a text, in their order.
-   * @param signal what still waits when it aborts is not computed
-   * @throws MillraceError for the first text that fails; the signal's reason
+   * Of each text its ids, special tokens excluded; an Error concerns that text alone.
+   * @param signal what still waits when it aborts is not tokenised
    */
-  embed(texts: readonly EmbedText[], role: TextRole, signal: AbortSignal): Promise<readonly Float32Array[]>;
+  tokenize(texts: readonly string[], signal: AbortSignal): Promise<readonly (Int32Array | Error)[]>;
+  /**
+   * One sound vector a text, in their order; an Error concerns that text alone.
+   * @param signal what still waits when it aborts is not computed
+   */
+  embed(
+    texts: readonly EmbedText[],
+    role: TextRole,
+    signal: AbortSignal,
+  ): Promise<readonly (Float32Array | Error)[]>;
 }

@@ -30,12 +30,18 @@ beforeAll(async () => {
     { static: { model: 'bundled', prompts: {} } },
     { pool, baseFolder: '/', cacheFolder: '/nonexistent', offline: true },
   );
-  const tokenizer = createPooledTokenizer(model.tokenizer!, pool, new AbortController().signal);
+  const tokenizer = createPooledTokenizer({
+    tokenizer: model.tokenizer!,
+    pool,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    report: () => undefined,
+  });
   served = {
     modelId: 'bundled-id',
     width: model.identity.width,
     maxTokens: { document: 50, query: 50 },
-    tokenize: (texts) => tokenizer.ids(texts),
+    tokenize: (texts, signal) => tokenizer.idsOfEach(texts, signal),
     embed: async (texts, role) => (await model.embed(texts, role)).vectors,
   };
 });
@@ -111,8 +117,8 @@ describe('a request', () => {
     );
     expect(json.data.map(({ embedding }) => embedding)).toEqual(vectors.map((vector) => [...vector]));
     expect(json.data.map(({ index }) => index)).toEqual([0, 1]);
-    const counts = await served.tokenize(input);
-    const tokens = counts[0]!.length + counts[1]!.length;
+    const ids = (await served.tokenize(input, new AbortController().signal)) as Int32Array[];
+    const tokens = ids[0]!.length + ids[1]!.length;
     expect(json.usage).toEqual({ prompt_tokens: tokens, total_tokens: tokens });
     expect(events.at(-1)).toMatchObject({
       type: 'request',
@@ -236,18 +242,42 @@ describe('a request', () => {
 });
 
 describe('a model that fails', () => {
-  const failing = (error: Error): ServedModel => ({ ...served, embed: () => Promise.reject(error) });
+  const error = new MillraceError('inference_failed', 'The text breaks it.');
+  /** Refuses what says `poison`. */
+  const embed: ServedModel['embed'] = async (texts) =>
+    texts.map(({ text }) => (text === 'poison' ? error : new Float32Array(served.width).fill(1)));
 
-  test('on a text is the fault of the request, and of the server otherwise', async () => {
-    const error = new MillraceError('inference_failed', 'The text breaks it.');
-    await start({ models: new Map([['small', failing(error)]]) });
+  test('on a text is the fault of the request, which is told where that text is', async () => {
+    await start({ models: new Map([['small', { ...served, embed }]]) });
     server.ready();
-    expect(await ask({ model: 'small', input: 'a' })).toMatchObject({
+    const refused = async (input: unknown) => {
+      const { status, json } = await ask({ model: 'small', input });
+      expect({ status, error: json.error }).toMatchObject({
+        status: 422,
+        error: { code: 'inference_failed', param: 'input', type: 'invalid_request_error' },
+      });
+      return json.error['message'];
+    };
+    expect(await refused('poison')).toBe('input: The text breaks it.');
+    expect(await refused(['a', 'b', 'poison'])).toBe('input[2]: The text breaks it.');
+    expect(await refused(['a', 'poison', 'b', 'poison'])).toBe('input[1] (and 1 more): The text breaks it.');
+    expect(server.load).toEqual({ texts: 0, bytes: 0 });
+  });
+
+  test('on a text while it is tokenised is told alike', async () => {
+    const crash = new MillraceError('worker_crashed', 'It ended its worker.');
+    const tokenize: ServedModel['tokenize'] = async () => [Int32Array.of(1), crash];
+    await start({ models: new Map([['small', { ...served, tokenize }]]) });
+    server.ready();
+    expect(await ask({ model: 'small', input: ['a', 'b'] })).toMatchObject({
       status: 422,
-      json: { error: { code: 'inference_failed', message: 'The text breaks it.' } },
+      json: { error: { code: 'worker_crashed', message: 'input[1]: It ended its worker.' } },
     });
-    await server.abort();
-    await start({ models: new Map([['small', failing(new Error('a defect'))]]) });
+  });
+
+  test('by a defect is the fault of the server', async () => {
+    const failing = async () => Promise.reject(new Error('a defect'));
+    await start({ models: new Map([['small', { ...served, embed: failing }]]) });
     server.ready();
     expect((await ask({ model: 'small', input: 'a' })).status).toBe(500);
     expect(events[0]).toMatchObject({ type: 'request-failed', error: { message: 'a defect' } });
@@ -378,6 +408,31 @@ describe('the life of a server', () => {
     for await (const part of answer) bytes += (part as Buffer).length;
     expect(bytes).toBe(Number(answer.headers['content-length']));
     await over;
+  });
+
+  test('giving up answers what is under way with 503, its body whole or not, and notes it so', async () => {
+    await start({ models: new Map([['small', held()]]) });
+    server.ready();
+    const waiting = ask({ model: 'small', input: 'a' });
+    const sending = new Promise<number | undefined>((resolve, reject) => {
+      const headers = { 'content-length': 5_000 };
+      const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST', headers }, ({ statusCode }) =>
+        resolve(statusCode),
+      );
+      call.once('error', reject);
+      call.write('{"model":');
+    });
+    while (server.load.texts === 0 || server.load.bytes < 5_000)
+      await new Promise((done) => setTimeout(done, 5));
+    await server.abort();
+    expect(await waiting).toMatchObject({ status: 503, json: { error: { code: 'stopping' } } });
+    expect(await sending).toBe(503);
+    expect(events).toMatchObject([
+      { type: 'request', status: 503 },
+      { type: 'request', status: 503 },
+    ]);
+    letGo();
+    await expect.poll(() => server.load).toEqual({ texts: 0, bytes: 0 });
   });
 
   test('an address that is taken is an error that names it', async () => {
