@@ -10,10 +10,11 @@ import { median } from './median.js';
 import type { ServeSideInput, ServeSideResult } from './serve-side.js';
 
 const clients = 64;
-const texts = 1_024;
+/** Some 7 and 14 s (int8, fp32) on two cores: over 2.5 s the same code is off by a tenth from one run to the next. */
+const texts = 3_072;
 /** As long as it takes until V8 has compiled both sides' code: a server serves for long. */
 const warmUp = 2_048;
-const rounds = 3;
+const rounds = 5;
 /** Texts of a request, with the bar for it. */
 const requests = [
   { request: 8, bar: 0.85 },
