@@ -8,6 +8,7 @@ import { refuseAccess } from '../../observability/http/access.js';
 import { listenOn } from '../../observability/http/listen-on.js';
 import type { ServerReport } from '../../observability/server-events.js';
 import { answerEmbeddings, noSuchModel, overloaded, type Embedded } from './answer-embeddings.js';
+import { AnswersUnderWay } from './answers-under-way.js';
 import { ApiError } from './api-error.js';
 import { QueueBound, type QueueLimits } from './queue-bound.js';
 import { readBody } from './read-body.js';
@@ -59,7 +60,7 @@ const keepAliveMs = 65_000;
 export function createInferenceServer(options: InferenceServerOptions): InferenceServer {
   const { models, token, clock, report, metrics } = options;
   const bound = new QueueBound(options.queue);
-  const underWay = new Set<Promise<void>>();
+  const underWay = new AnswersUnderWay();
   let [ready, draining] = [false, false];
   const givenUp = new AbortController();
   // Every request under way listens; Node takes more than ten for a leak.
@@ -67,11 +68,10 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   const created = Math.floor(clock.now() / 1000);
 
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
-    const work = respond(request, response)
-      .then(() => sent(response))
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
+    underWay.add(respond(request, response), request, response);
   });
+  // Requests that came at once on a connection all listen to it; Node takes more than ten for a leak.
+  server.on('connection', (socket) => socket.setMaxListeners(0));
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = clock.now();
@@ -80,21 +80,27 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     let status = 200;
     let answer: Answer | undefined;
     const gone = new AbortController();
-    response.once('close', () => response.writableFinished || gone.abort());
+    const { socket } = request;
+    const leave = () => gone.abort();
+    // Not the response: one whose turn on the connection never comes is told of nothing.
+    socket.once('close', leave);
     try {
       if (route === undefined) throw unknownRoute(request.method, pathname);
       if (draining && !route.open) throw ApiError.stopping();
       const refusal = route.open ? undefined : refuseAccess(request.headers, token);
       if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
-      answer = await untilAborted(route.answer(request, gone.signal), givenUp.signal);
-      send(response, status, answer);
+      const made = await untilAborted(route.answer(request, gone.signal), givenUp.signal);
+      gone.signal.throwIfAborted();
+      send(response, status, made);
+      answer = made;
     } catch (thrown) {
       const error = ApiError.of(thrown);
-      status = gone.signal.aborted || isGone(request) ? clientGone : error.status;
+      status = socket.destroyed ? clientGone : error.status;
       if (status !== clientGone) send(response, status, error, error.retryAfter);
       if (status === 500)
         report({ type: 'request-failed', route: pathname, error: MillraceError.from(error.cause) });
     } finally {
+      socket.off('close', leave);
       gone.abort();
       report({
         type: 'request',
@@ -118,7 +124,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       'content-type': contentType,
       'content-length': Buffer.byteLength(body),
     };
-    if (draining) headers.connection = 'close';
+    // It would cut off the answers that are still to come on this connection.
+    if (draining && underWay.isLastOn(response.req.socket)) headers.connection = 'close';
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
     response.writeHead(status, headers);
     response.end(body);
@@ -192,7 +199,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       draining = true;
       // HTTP's own close, and what it calls idle, cut off answers that are written and not yet read.
       NetServer.prototype.close.call(server);
-      while (underWay.size > 0) await Promise.all(underWay);
+      await underWay.settled();
       server.closeIdleConnections();
     },
     async abort() {
@@ -202,7 +209,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       // The answers that this makes are written before their connections are cut.
       await new Promise((written) => setImmediate(written));
       server.closeAllConnections();
-      await Promise.all(underWay);
+      server.close();
+      await underWay.settled();
     },
   };
 }
@@ -218,19 +226,6 @@ interface Route {
 
 /** As others note a client that left before its answer. */
 const clientGone = 499;
-
-/** The answer has left this process, or there is nobody to read it. */
-function sent(response: ServerResponse): Promise<void> {
-  if (response.writableFinished || response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    response.once('finish', resolve);
-    response.once('close', resolve);
-  });
-}
-
-function isGone(request: IncomingMessage): boolean {
-  return request.destroyed && !request.complete;
-}
 
 function unknownRoute(method: string | undefined, path: string): ApiError {
   return new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`);

@@ -13,13 +13,14 @@ export interface EmbeddingsRequest {
   readonly dimensions: number | undefined;
 }
 
+/** Several clients say null where others say nothing. */
 const schema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string(), z.array(z.unknown())], { error: 'expected a text or a list of texts' }),
-  encoding_format: z.enum(['float', 'base64']).default('float'),
-  dimensions: z.int().min(1).optional(),
-  input_type: z.enum(['document', 'query']).default('document'),
-  user: z.string().optional(),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.int().min(1).nullish(),
+  input_type: z.enum(['document', 'query']).nullish(),
+  user: z.string().nullish(),
 });
 
 /**
@@ -45,7 +46,14 @@ export function readEmbeddingsRequest(body: string, maxTexts: number): Embedding
       `${place} must be a text. Token ids are not taken: they belong to the tokenizer of another model.`,
     );
   });
-  return { model, texts: texts as string[], placeOf, role, form, dimensions };
+  return {
+    model,
+    texts: texts as string[],
+    placeOf,
+    role: role ?? 'document',
+    form: form ?? 'float',
+    dimensions: dimensions ?? undefined,
+  };
 }
 
 function checked(body: string): z.output<typeof schema> {

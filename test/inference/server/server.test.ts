@@ -88,7 +88,7 @@ async function ask(
 ): Promise<Reply> {
   const response = await fetch(url + path, {
     method: 'POST',
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
     headers,
     ...(signal !== undefined && { signal }),
   });
@@ -132,11 +132,23 @@ describe('a request', () => {
 
   test.each([
     ['no JSON', '{', 400, 'invalid_json', null],
+    [
+      'bytes that are not UTF-8',
+      Buffer.from('{"model":"small","input":"caf\xe9"}', 'latin1'),
+      400,
+      'invalid_utf8',
+      null,
+    ],
+    ['nothing', '', 400, 'invalid_json', null],
+    ['null', null, 400, 'invalid_value', null],
+    ['a text', '"x"', 400, 'invalid_value', null],
     ['a list', [], 400, 'invalid_value', null],
     ['no model', { input: 'a' }, 400, 'invalid_value', 'model'],
     ['another model', { model: 'large', input: 'a' }, 404, 'model_not_found', 'model'],
     ['no input', { model: 'small' }, 400, 'invalid_value', 'input'],
     ['an empty list', { model: 'small', input: [] }, 400, 'invalid_value', 'input'],
+    ['null for its input', { model: 'small', input: null }, 400, 'invalid_value', 'input'],
+    ['null for a text', { model: 'small', input: ['a', null] }, 400, 'invalid_value', 'input'],
     ['a blank text', { model: 'small', input: ['a', ' \n'] }, 400, 'invalid_value', 'input'],
     ['a number', { model: 'small', input: ['a', 7] }, 400, 'invalid_value', 'input'],
     ['token ids', { model: 'small', input: [[1, 2]] }, 400, 'invalid_value', 'input'],
@@ -179,6 +191,19 @@ describe('a request', () => {
     expect((await ask({ model: 'small', input: 'ants' })).status).toBe(200);
   });
 
+  test('may say null where it has nothing to say', async () => {
+    const unsaid = { encoding_format: null, dimensions: null, input_type: null, user: null };
+    const { json, status } = await ask({ model: 'small', input: 'ants', ...unsaid });
+    expect(status).toBe(200);
+    expect(json.data).toEqual((await ask({ model: 'small', input: 'ants' })).json.data);
+  });
+
+  test('with half a surrogate pair is embedded as a document with it is', async () => {
+    const embedded = async (text: string) => (await ask({ model: 'small', input: text })).json.data;
+    expect(await embedded('ants \ud800 bees')).toEqual(await embedded('ants \ufffd bees'));
+    expect(await embedded('\udc00')).toEqual(await embedded('\ufffd'));
+  });
+
   test('too large is told to a client that sends it without its length', async () => {
     const status = await new Promise((resolve, reject) => {
       const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, (reply) =>
@@ -218,6 +243,60 @@ describe('a request', () => {
     while (events.length === 0) await new Promise((done) => setTimeout(done, 5));
     expect(events).toMatchObject([{ type: 'request', status: 499 }]);
     expect(server.load).toEqual({ texts: 0, bytes: 0 });
+  });
+
+  test.each(['tokenize', 'embed'] as const)(
+    'of a client that leaves in the middle (%s) gives its room back when that ends',
+    async (stage) => {
+      await server.abort();
+      const gate = new Promise<void>((resolve) => (letGo = resolve));
+      let asked: AbortSignal | undefined;
+      const hold = async (signal: AbortSignal) => {
+        asked ??= signal;
+        await gate;
+      };
+      const model: ServedModel = {
+        ...served,
+        tokenize: async (texts, signal) => {
+          if (stage === 'tokenize') await hold(signal);
+          return served.tokenize(texts, signal);
+        },
+        embed: async (texts, role, signal) => {
+          if (stage === 'embed') await hold(signal);
+          return served.embed(texts, role, signal);
+        },
+      };
+      await start({ models: new Map([['small', model]]) });
+      server.ready();
+      const leave = new AbortController();
+      const reply = ask({ model: 'small', input: 'a' }, {}, undefined, leave.signal);
+      await expect.poll(() => asked).toBeDefined();
+      leave.abort();
+      await expect(reply).rejects.toThrow();
+      await expect.poll(() => asked!.aborted).toBe(true);
+      expect(server.load.texts).toBe(1);
+      letGo();
+      await expect.poll(() => events).toMatchObject([{ type: 'request', status: 499 }]);
+      expect(server.load).toEqual({ texts: 0, bytes: 0 });
+      expect((await ask({ model: 'small', input: 'a' })).status).toBe(200);
+    },
+  );
+
+  test('of a client that leaves while it reads the answer leaves nothing', async () => {
+    await server.abort();
+    const wide = new Float32Array(4_000_000).fill(0.5);
+    await start({ models: new Map([['small', { ...served, embed: async () => [wide] }]]) });
+    server.ready();
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, resolve);
+      call.on('error', reject);
+      call.end(JSON.stringify({ model: 'small', input: 'a' }));
+    });
+    answer.destroy();
+    expect(server.load).toEqual({ texts: 0, bytes: 0 });
+    expect((await get('/health')).status).toBe(200);
+    // Nothing waits for who left.
+    await server.drain();
   });
 
   test('is not computed any more for a client that leaves while it waits', async () => {
