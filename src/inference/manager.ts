@@ -1,5 +1,8 @@
+import type { Clock } from '../contracts/context.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { untilAborted } from '../errors/until-aborted.js';
+import { systemClock } from '../flow/system-clock.js';
+import { closeModel, type CloseModelOptions } from './close-model.js';
 import type { Loadable } from './loadable.js';
 import { noRoom } from './no-room.js';
 
@@ -10,7 +13,7 @@ export interface ModelLease<Model> {
   release(): void;
   /**
    * The model is not wanted any more: it is closed when its last use ends. Resolves once this use has ended, and the model
-   * with it where it was the last.
+   * with it where it was the last: also one that could not be closed, which is told by a notice.
    */
   retire(): Promise<void>;
 }
@@ -43,7 +46,7 @@ export interface ModelManager {
   uses(loadable: Loadable<unknown>): number;
   /** What is loaded or being loaded, the least recently used first. */
   readonly loaded: readonly LoadedModel[];
-  /** Refuses new uses and closes every model, used or not. */
+  /** Refuses new uses and closes every model, used or not. One that cannot be closed is told by a notice. */
   close(): Promise<void>;
 }
 
@@ -52,6 +55,12 @@ export interface LoadedModel {
   readonly bytes: number;
   readonly uses: number;
   readonly pinned: boolean;
+}
+
+export interface ModelManagerOptions extends ModelLimits {
+  /** Default: the machine's own. */
+  readonly clock?: Clock | undefined;
+  readonly onNotice?: CloseModelOptions['onNotice'];
 }
 
 export interface ModelLimits {
@@ -81,7 +90,9 @@ interface Entry {
 export function createModelManager({
   maxBytes = Infinity,
   maxModels = Infinity,
-}: ModelLimits = {}): ModelManager {
+  clock = systemClock,
+  onNotice,
+}: ModelManagerOptions = {}): ModelManager {
   /** The least recently used first. */
   const entries = new Map<string, Entry>();
   let wake: () => void = () => undefined;
@@ -106,12 +117,7 @@ export function createModelManager({
       signal.throwIfAborted();
       if (closed !== undefined) throw managerClosed();
       const there = entries.get(loadable.key);
-      // How it ends concerns whoever closes it.
-      if (there?.closing !== undefined)
-        await untilAborted(
-          there.closing.catch(() => undefined),
-          signal,
-        );
+      if (there?.closing !== undefined) await untilAborted(there.closing, signal);
       // Its error would be that of whoever gave it up.
       else if (there?.giveUp.signal.aborted === true && !there.settled)
         await untilAborted(
@@ -122,7 +128,7 @@ export function createModelManager({
       else if (fitsBeside(loadable, [...entries.values()])) return use<Model>(start(loadable), pin, signal);
       else if (hasRoomFor(loadable)) {
         const idle = [...entries.values()].find(isIdle);
-        await untilAborted(idle === undefined ? changed : unload(idle).catch(() => undefined), signal);
+        await untilAborted(idle === undefined ? changed : unload(idle), signal);
       } else if (wait && fitsBeside(loadable, [])) await untilAborted(changed, signal);
       else throw noRoom(loadable, loaded(), { maxBytes, maxModels });
     }
@@ -185,7 +191,7 @@ export function createModelManager({
       if (closed !== undefined) throw managerClosed();
       return {
         model,
-        release: () => void end().catch(() => undefined),
+        release: () => void end(),
         retire: () => {
           entry.retired = true;
           entry.pinned = false;
@@ -193,7 +199,7 @@ export function createModelManager({
         },
       };
     } catch (error) {
-      void end().catch(() => undefined);
+      void end();
       if (entry.uses === 0) entry.giveUp.abort(signal.reason);
       throw error;
     }
@@ -206,13 +212,10 @@ export function createModelManager({
   }
 
   function unload(entry: Entry): Promise<void> {
-    entry.closing ??= (async () => {
-      try {
-        await (await entry.model).close();
-      } finally {
-        forget(entry);
-      }
-    })();
+    const { name } = entry.loadable;
+    entry.closing ??= entry.model
+      .then((model) => closeModel(model, { name, clock, onNotice }))
+      .finally(() => forget(entry));
     return entry.closing;
   }
 

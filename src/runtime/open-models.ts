@@ -69,7 +69,12 @@ export function openModels({ spec, pool, context, stop, onNewSpace }: OpenModels
   /** Ends loads and exchanges that are under way. */
   const signal = AbortSignal.any([stop.draining, over.signal]);
   const { maxBytes, maxLoaded } = spec.models;
-  const manager = createModelManager({ maxBytes, maxModels: maxLoaded });
+  const manager = createModelManager({
+    maxBytes,
+    maxModels: maxLoaded,
+    clock,
+    onNotice: (notice) => report({ type: 'notice', ...notice }),
+  });
   releasers.push(() => manager.close());
   const targets: ModelTarget[] = [];
   /** Several steps with one model share it, so that it is exchanged for all of them at once. */

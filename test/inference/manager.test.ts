@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { Notice } from '../../src/contracts/context.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { Loadable } from '../../src/inference/loadable.js';
 import { createModelManager } from '../../src/inference/manager.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 
 /** Something that is loaded and closed, and counts both; loading takes until `ready`. */
 class Thing {
@@ -33,6 +35,12 @@ class Thing {
     };
   }
 }
+
+/** The same thing, closed in another way. */
+const closedBy = ({ loadable }: Thing, close: () => Promise<void>): Thing['loadable'] => ({
+  ...loadable,
+  load: async (signal) => ({ ...(await loadable.load(signal)), close }),
+});
 
 const names = (manager: ReturnType<typeof createModelManager>) => manager.loaded.map(({ name }) => name);
 
@@ -241,24 +249,49 @@ describe('the model manager', () => {
     await Promise.all([refused, closed]);
   });
 
-  test('a model that cannot be closed spoils neither the next load of it nor that of another', async () => {
-    const manager = createModelManager({ maxModels: 1 });
+  test('a model that cannot be closed spoils neither the next load of it nor that of another, and is told of', async () => {
+    const notices: Notice[] = [];
+    const manager = createModelManager({ maxModels: 1, onNotice: (notice) => notices.push(notice) });
     const [a, b] = [new Thing('a'), new Thing('b')];
-    const stubborn: Thing['loadable'] = {
-      ...a.loadable,
-      load: async (signal) => ({
-        ...(await a.loadable.load(signal)),
-        close: async () => {
-          await sleep(1);
-          throw new Error('it does not close');
-        },
-      }),
-    };
-    const retired = expect((await manager.acquire(stubborn)).retire()).rejects.toThrow('it does not close');
+    const stubborn = closedBy(a, async () => {
+      await sleep(1);
+      throw new Error('it does not close');
+    });
+    const retired = (await manager.acquire(stubborn)).retire();
     (await manager.acquire(stubborn)).release();
     await retired;
     expect((await manager.acquire(b.loadable)).model.name).toBe('b');
     expect([a.loads, names(manager)]).toEqual([2, ['b']]);
+    const told = {
+      level: 'warn',
+      code: 'model_not_closed',
+      message: expect.stringContaining('it does not close'),
+    };
+    expect(notices).toEqual([told, told]);
+  });
+
+  test('a model whose closing never ends holds up its successor, and the end, for a minute each at most', async () => {
+    const notices: Notice[] = [];
+    const clock = new VirtualClock();
+    const manager = createModelManager({ maxModels: 1, clock, onNotice: (notice) => notices.push(notice) });
+    const [a, b] = [new Thing('a'), new Thing('b')];
+    const never = () => new Promise<void>(() => undefined);
+    const retired = (await manager.acquire(closedBy(a, never))).retire();
+    const next = manager.acquire(closedBy(b, never));
+    await clock.asleep();
+    clock.advance(60_000);
+    await retired;
+    expect((await next).model.name).toBe('b');
+    expect(names(manager)).toEqual(['b']);
+    const closed = manager.close();
+    await clock.asleep();
+    clock.advance(60_000);
+    await closed;
+    expect(notices.map(({ code, message }) => [code, message.split(',')[0]])).toEqual([
+      ['model_not_closed', 'Model a'],
+      ['model_not_closed', 'Model b'],
+    ]);
+    expect(clock.sleeping).toBe(0);
   });
 
   test('asked for again while it is being closed, it is loaded anew', async () => {

@@ -54,10 +54,20 @@ interface Live {
   readonly refresher: Refresher<EmbeddingModel>;
 }
 
-async function live(path: string, options: ModelLimits & { sameSpace?: boolean } = {}): Promise<Live> {
-  const { sameSpace = false, ...limits } = options;
-  manager = createModelManager(limits);
-  const loadable = await prepare(path);
+async function live(
+  path: string,
+  options: ModelLimits & { sameSpace?: boolean; close?: () => Promise<void> } = {},
+): Promise<Live> {
+  const { sameSpace = false, close, ...limits } = options;
+  manager = createModelManager({
+    ...limits,
+    onNotice: (notice) => events.push({ type: 'notice', ...notice }),
+  });
+  const found = await prepare(path);
+  const loadable: typeof found =
+    close === undefined
+      ? found
+      : { ...found, load: async (signal) => ({ ...(await found.load(signal)), close }) };
   const inner = createLiveModel(await manager.acquire(loadable));
   const refresher = createRefresher({
     name: 'tiny',
@@ -128,6 +138,31 @@ describe('a model that is exchanged while it is used', () => {
     const seen = await running;
     expect([...seen.keys()].sort()).toEqual([...answers.keys()].sort());
   });
+
+  test.each([
+    ['beside the old one', {}],
+    ['in its place', { maxModels: 1 }],
+  ])(
+    '%s: that the old one cannot be closed is told, and changes nothing for the new one',
+    async (_, limits) => {
+      const [a, b] = [await folder('a', times(1)), await folder('b', times(2))];
+      const close = async () => Promise.reject(new Error('it does not close'));
+      const { model, refresher } = await live(a, { ...limits, close });
+      const outcome = await refresher.refresh(() => prepare(b));
+      expect(outcome).toMatchObject({ result: 'switched' });
+      expect(outcome.to).not.toBe(outcome.from);
+      expect(events).toMatchObject([
+        { type: 'notice', code: 'model_not_closed' },
+        { type: 'refresh', result: 'switched', to: outcome.to },
+      ]);
+      expect((await model.embed(ask, 'document')).modelId).toBe(outcome.to);
+      expect(manager.loaded).toMatchObject([{ uses: 1 }]);
+      expect(await refresher.refresh(() => prepare(a))).toMatchObject({
+        result: 'switched',
+        to: outcome.from,
+      });
+    },
+  );
 
   test('asked for twice within a moment, one refresh comes after the other', async () => {
     const [a, b] = [await folder('a', times(1)), await folder('b', times(2))];
