@@ -8,6 +8,11 @@ export interface Loadable<Model> {
   readonly bytes: number;
   /** SHA-256 of its weights, hex, where they are files. */
   readonly weights?: string;
+  /**
+   * Takes its files to where they stay, once. Called before every use, also of what was loaded by another: its workers may
+   * have to load it again when that other has gone.
+   */
+  stage?(signal: AbortSignal): Promise<unknown>;
   /** What it held when it throws is free again. */
   load(signal: AbortSignal): Promise<Model>;
 }

@@ -34,7 +34,7 @@ export interface ModelManager {
   /**
    * Loads the model unless it is loaded, or being loaded, already.
    * @throws MillraceError `resources_insufficient` when there is no room for it; what `load` throws, to all who wait for
-   * it, and nothing is left behind; the signal's reason
+   * it, and nothing is left behind; what `stage` throws; the signal's reason
    */
   acquire<Model extends Closable>(
     loadable: Loadable<Model>,
@@ -113,6 +113,7 @@ export function createModelManager({
     loadable: Loadable<Model>,
     { wait = false, pin = false, signal = new AbortController().signal }: AcquireOptions = {},
   ): Promise<ModelLease<Model>> {
+    if (loadable.stage !== undefined) await loadable.stage(signal);
     for (;;) {
       signal.throwIfAborted();
       if (closed !== undefined) throw managerClosed();

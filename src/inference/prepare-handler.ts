@@ -43,6 +43,7 @@ export async function prepareHandler(
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
       weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
+      stage: staged,
       load: async (signal) => {
         const { createClassifier } = await import('./handlers/onnx/classifier/create-classifier.js');
         return createClassifier({
@@ -66,6 +67,7 @@ export async function prepareHandler(
       name: folder.name,
       bytes: pool.size * graphs.reduce((sum, [, { bytes }]) => sum + bytes, 0),
       ...(graphs.length === 1 && { weights: graphs[0]![1].sha256 }),
+      stage: staged,
       load: async (signal) => {
         const { createTransformersHandler } =
           await import('./handlers/transformers/create-transformers-handler.js');

@@ -50,6 +50,7 @@ export async function prepareEmbeddingModel(
       // One copy for all threads.
       bytes: folder.files.get('model.safetensors')!.bytes,
       weights: folder.files.get('model.safetensors')!.sha256,
+      stage: staged,
       load: async (signal) => {
         const { createStaticModel } = await import('./handlers/static/create-static-model.js');
         return createStaticModel({ folder: await staged(signal), pool, prompts });
@@ -67,6 +68,7 @@ export async function prepareEmbeddingModel(
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
       weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
+      stage: staged,
       load: async (signal) => {
         const { createOnnxModel } = await import('./handlers/onnx/create-onnx-model.js');
         return createOnnxModel({ folder: await staged(signal), pool, options: settings, ...notify });

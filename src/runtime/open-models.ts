@@ -21,10 +21,11 @@ import { withOwnWorkers } from '../inference/workers/own-workers.js';
 import type { WorkerPool } from '../inference/workers/pool.js';
 import type { PipelineSpec } from '../pipeline/spec.js';
 import type { SpaceChange } from './generations/space-change.js';
-import { openModelCopies } from './model-copies.js';
+import { createModelCopies } from './model-copies.js';
 import { createModelTarget, type ModelTarget } from './model-target.js';
 import { loadOptions } from './open-model.js';
 import type { OpenContext } from './open-parts.js';
+import { createSharedCopies } from './shared-copies.js';
 import type { StageFiles } from '../inference/staged-once.js';
 
 /** The models of a run: shared, within limits, and exchanged while it goes on where the configuration asks for that. */
@@ -75,6 +76,8 @@ export function openModels({ spec, pool, context, stop, onNewSpace }: OpenModels
     clock,
     onNotice: (notice) => report({ type: 'notice', ...notice }),
   });
+  const sharedCopies = createSharedCopies();
+  releasers.push(() => sharedCopies.close());
   releasers.push(() => manager.close());
   const targets: ModelTarget[] = [];
   /** Several steps with one model share it, so that it is exchanged for all of them at once. */
@@ -93,8 +96,7 @@ export function openModels({ spec, pool, context, stop, onNewSpace }: OpenModels
       releasers.push(release);
       return plain(model);
     }
-    const copies = await openModelCopies();
-    releasers.push(() => copies.close());
+    const copies = createModelCopies(sharedCopies);
     // Files of the hub's cache never change; those of a folder may.
     const stage: StageFiles = async (folder, signal) =>
       folder.revision === undefined && folder.name !== 'bundled' ? copies.make(folder, signal) : folder;
