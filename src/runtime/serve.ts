@@ -51,7 +51,6 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
   metrics.gauge('models', 'Models that are loaded.', () => models.size);
   try {
     const url = await server.listen(spec.host, spec.port);
-    report({ type: 'listening', url });
     await serveAt(url);
     return end('drained');
   } catch (error) {
@@ -64,6 +63,7 @@ export async function serveModels(spec: ServeSpec, options: ServeOptions): Promi
 
   async function serveAt(url: string): Promise<void> {
     try {
+      report({ type: 'listening', url });
       const pool = openPool(spec, { releasers });
       for (const [name, model] of Object.entries(spec.serve)) {
         const began = clock.now();

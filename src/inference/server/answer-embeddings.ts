@@ -67,11 +67,11 @@ export async function answerEmbeddings(
 
 /** What every text has. @throws ApiError for the first text that has an error in place of it, and names its place */
 function whole<Result>(results: readonly (Result | Error)[], placeOf: (at: number) => string): Result[] {
-  const errors = results.flatMap((result, at) => (result instanceof Error ? [{ result, at }] : []));
-  const [first] = errors;
-  if (first === undefined) return results as Result[];
-  const others = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  throw ApiError.of(first.result, `${placeOf(first.at)}${others}`);
+  const failed = (result: Result | Error) => result instanceof Error;
+  const first = results.findIndex(failed);
+  if (first === -1) return results as Result[];
+  const others = results.filter(failed).length - 1;
+  throw ApiError.of(results[first], placeOf(first) + (others > 0 ? ` (and ${others} more)` : ''));
 }
 
 export function noSuchModel(name: string, models: ReadonlyMap<string, ServedModel>): ApiError {

@@ -4,7 +4,8 @@ import { ApiError } from './api-error.js';
 
 /**
  * The whole body. What is over `maxBytes` is read and dropped: a client that is cut off while it sends never sees why.
- * @throws ApiError 413, or 400 when it is not UTF-8; Error when the client leaves before it has sent everything, or the signal aborts
+ * @throws ApiError 413, or 400 when it is not UTF-8; Error when the client leaves before it has sent everything, or the
+ * signal aborts
  */
 export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
   // Its async iterator costs more than all else that is done with a short body.
