@@ -1,9 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
-import { untilAborted } from '../../errors/until-aborted.js';
 import { refuseAccess } from '../../observability/http/access.js';
 import { listenOn } from '../../observability/http/listen-on.js';
 import type { ServerReport } from '../../observability/server-events.js';
@@ -62,9 +60,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   const bound = new QueueBound(options.queue);
   const underWay = new AnswersUnderWay();
   let [ready, draining] = [false, false];
-  const givenUp = new AbortController();
-  // Every request under way listens; Node takes more than ten for a leak.
-  setMaxListeners(0, givenUp.signal);
+  /** End the wait for answers that are not made yet. One signal would look through all its listeners at each answer. */
+  const giveUps = new Set<(reason: ApiError) => void>();
   const created = Math.floor(clock.now() / 1000);
 
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
@@ -89,7 +86,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       if (draining && !route.open) throw ApiError.stopping();
       const refusal = route.open ? undefined : refuseAccess(request.headers, token);
       if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
-      const made = await untilAborted(route.answer(request, gone.signal), givenUp.signal);
+      const made = await unlessGivenUp(route.answer(request, gone.signal));
       gone.signal.throwIfAborted();
       send(response, status, made);
       answer = made;
@@ -101,7 +98,8 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
         report({ type: 'request-failed', route: pathname, error: MillraceError.from(error.cause) });
     } finally {
       socket.off('close', leave);
-      gone.abort();
+      // Whatever of it still waits.
+      if (answer === undefined) gone.abort();
       report({
         type: 'request',
         route: route?.name ?? 'other',
@@ -112,6 +110,13 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
         ...(answer?.stages !== undefined && { stages: answer.stages }),
       });
     }
+  }
+
+  function unlessGivenUp<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      giveUps.add(reject);
+      work.then(resolve, reject).finally(() => giveUps.delete(reject));
+    });
   }
 
   function send(
@@ -205,7 +210,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     async abort() {
       draining = true;
       NetServer.prototype.close.call(server);
-      givenUp.abort(ApiError.stopping());
+      for (const giveUp of giveUps) giveUp(ApiError.stopping());
       // The answers that this makes are written before their connections are cut.
       await new Promise((written) => setImmediate(written));
       server.closeAllConnections();
