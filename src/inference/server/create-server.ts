@@ -1,29 +1,21 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { Clock } from '../../contracts/context.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { refuseAccess } from '../../observability/http/access.js';
 import { listenOn } from '../../observability/http/listen-on.js';
 import type { ServerReport } from '../../observability/server-events.js';
-import { answerEmbeddings, noSuchModel, overloaded, type Embedded } from './answer-embeddings.js';
 import { AnswersUnderWay } from './answers-under-way.js';
 import { ApiError } from './api-error.js';
 import { QueueBound, type QueueLimits } from './queue-bound.js';
-import { readBody } from './read-body.js';
-import type { ServedModel } from './served-model.js';
+import { createRoutes, type Answer, type Phase, type RoutesOptions } from './routes.js';
 
-export interface InferenceServerOptions {
+export interface InferenceServerOptions extends Pick<RoutesOptions, 'request' | 'clock' | 'metrics'> {
   /** By the name that clients ask for; it may fill after the server listens, which is ready once it is told so. */
-  readonly models: ReadonlyMap<string, ServedModel>;
+  readonly models: RoutesOptions['models'];
   /** Asked of every request but those for health. */
   readonly token?: string | undefined;
   readonly queue: QueueLimits;
-  /** Texts and bytes of one request at most. */
-  readonly request: QueueLimits;
-  readonly clock: Clock;
   readonly report: ServerReport;
-  /** The page of `/metrics`. */
-  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 export interface InferenceServer {
@@ -43,26 +35,18 @@ export interface InferenceServer {
   abort(): Promise<void>;
 }
 
-interface Answer {
-  readonly body: string;
-  readonly contentType?: string;
-  readonly texts?: number;
-  readonly tokens?: number;
-  readonly stages?: Embedded['stages'];
-}
-
 /** A client may send its next request on a connection that was idle for so long. */
 const keepAliveMs = 65_000;
 
 /** An OpenAI-compatible API for embeddings over models that are loaded here. */
 export function createInferenceServer(options: InferenceServerOptions): InferenceServer {
-  const { models, token, clock, report, metrics } = options;
+  const { token, clock, report } = options;
   const bound = new QueueBound(options.queue);
   const underWay = new AnswersUnderWay();
-  let [ready, draining] = [false, false];
+  let phase: Phase = 'loading';
+  const routeOf = createRoutes({ ...options, bound, phase: () => phase });
   /** End the wait for answers that are not made yet. One signal would look through all its listeners at each answer. */
   const giveUps = new Set<(reason: ApiError) => void>();
-  const created = Math.floor(clock.now() / 1000);
 
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     underWay.add(respond(request, response), request, response);
@@ -73,7 +57,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = clock.now();
     const [pathname = '/'] = (request.url ?? '/').split('?');
-    const route = routes[`${request.method} ${pathname}`] ?? modelRoute(request.method, pathname);
+    const route = routeOf(request.method, pathname);
     let status = 200;
     let answer: Answer | undefined;
     const gone = new AbortController();
@@ -83,7 +67,7 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
     socket.once('close', leave);
     try {
       if (route === undefined) throw unknownRoute(request.method, pathname);
-      if (draining && !route.open) throw ApiError.stopping();
+      if (phase === 'stopping' && !route.open) throw ApiError.stopping();
       const refusal = route.open ? undefined : refuseAccess(request.headers, token);
       if (refusal !== undefined) throw new ApiError(refusal.status, refusal.code, refusal.message);
       const made = await unlessGivenUp(route.answer(request, gone.signal));
@@ -130,85 +114,29 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
       'content-length': Buffer.byteLength(body),
     };
     // It would cut off the answers that are still to come on this connection.
-    if (draining && underWay.isLastOn(response.req.socket)) headers.connection = 'close';
+    if (phase === 'stopping' && underWay.isLastOn(response.req.socket)) headers.connection = 'close';
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
     response.writeHead(status, headers);
     response.end(body);
   }
 
-  async function embeddings(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
-    if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.', { retryAfter: 1 });
-    const bytes = Number(request.headers['content-length'] ?? options.request.bytes);
-    const leave = bound.enter({ bytes: Math.min(bytes, options.request.bytes) });
-    if (leave === undefined) throw overloaded();
-    try {
-      const body = await readBody(request, options.request.bytes, signal);
-      return await answerEmbeddings(body, { models, bound, maxTexts: options.request.texts, clock, signal });
-    } finally {
-      leave();
-    }
-  }
-
-  const routes: { readonly [route: string]: Route } = {
-    'POST /v1/embeddings': { name: 'embeddings', answer: embeddings },
-    'GET /v1/models': {
-      name: 'models',
-      answer: async () => json({ object: 'list', data: [...models.keys()].map(describe) }),
-    },
-    'GET /health': { name: 'health', open: true, answer: health },
-    'GET /health/ready': { name: 'health', open: true, answer: health },
-    'GET /health/live': { name: 'health', open: true, answer: async () => json({ status: 'live' }) },
-    'GET /metrics': {
-      name: 'metrics',
-      answer: async () => {
-        const { contentType, text } = await metrics();
-        return { contentType, body: text };
-      },
-    },
-  };
-
-  function modelRoute(method: string | undefined, path: string): Route | undefined {
-    const [, name] = /^\/v1\/models\/(.+)$/.exec(path) ?? [];
-    if (method !== 'GET' || name === undefined) return undefined;
-    return { name: 'models', answer: async () => json(describe(decode(name))) };
-  }
-
-  async function health(): Promise<Answer> {
-    if (draining) throw ApiError.stopping();
-    if (!ready) throw new ApiError(503, 'not_ready', 'The models are still being loaded.');
-    return json({ status: 'ready' });
-  }
-
-  function describe(name: string): object {
-    const model = models.get(name);
-    if (model === undefined) throw noSuchModel(name, models);
-    const { width, maxTokens, modelId } = model;
-    return {
-      id: name,
-      object: 'model',
-      created,
-      owned_by: 'millrace',
-      dimensions: width,
-      max_tokens: maxTokens.document,
-      identity: modelId,
-    };
-  }
-
   return {
     listen: (host, port) => listenOn(server, { host, port, token }),
-    ready: () => void (ready = true),
+    ready() {
+      if (phase === 'loading') phase = 'ready';
+    },
     get load() {
       return bound.load;
     },
     async drain() {
-      draining = true;
+      phase = 'stopping';
       // HTTP's own close, and what it calls idle, cut off answers that are written and not yet read.
       NetServer.prototype.close.call(server);
       await underWay.settled();
       server.closeIdleConnections();
     },
     async abort() {
-      draining = true;
+      phase = 'stopping';
       NetServer.prototype.close.call(server);
       for (const giveUp of giveUps) giveUp(ApiError.stopping());
       // The answers that this makes are written before their connections are cut.
@@ -220,30 +148,9 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
   };
 }
 
-interface Route {
-  /** As metrics call it. */
-  readonly name: string;
-  /** Anybody may ask. */
-  readonly open?: boolean;
-  /** @param gone aborts when nobody waits for the answer any more */
-  answer(request: IncomingMessage, gone: AbortSignal): Promise<Answer>;
-}
-
 /** As others note a client that left before its answer. */
 const clientGone = 499;
 
 function unknownRoute(method: string | undefined, path: string): ApiError {
   return new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`);
-}
-
-function json(value: object): Answer {
-  return { body: JSON.stringify(value) };
-}
-
-function decode(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
