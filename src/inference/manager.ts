@@ -4,6 +4,7 @@ import { untilAborted } from '../errors/until-aborted.js';
 import { systemClock } from '../flow/system-clock.js';
 import { closeModel, type CloseModelOptions } from './close-model.js';
 import type { Loadable } from './loadable.js';
+import { loadEntry, type Closable, type ModelEntry } from './model-entry.js';
 import { noRoom } from './no-room.js';
 
 /** One use of a loaded model. Either call ends it, once. */
@@ -70,23 +71,6 @@ export interface ModelLimits {
   readonly maxModels?: number | undefined;
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
-
-interface Entry {
-  readonly loadable: Loadable<unknown>;
-  readonly model: Promise<Closable>;
-  /** Whether the load has ended, well or not. */
-  settled: boolean;
-  /** Ends the load when nobody waits for it any more. */
-  readonly giveUp: AbortController;
-  uses: number;
-  pinned: boolean;
-  retired: boolean;
-  closing: Promise<void> | undefined;
-}
-
 export function createModelManager({
   maxBytes = Infinity,
   maxModels = Infinity,
@@ -94,7 +78,7 @@ export function createModelManager({
   onNotice,
 }: ModelManagerOptions = {}): ModelManager {
   /** The least recently used first. */
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, ModelEntry>();
   let wake: () => void = () => undefined;
   let changed = new Promise<void>((resolve) => (wake = resolve));
   let closed: Promise<void> | undefined;
@@ -104,10 +88,10 @@ export function createModelManager({
     changed = new Promise<void>((resolve) => (wake = resolve));
   }
 
-  const fitsBeside = ({ bytes }: Loadable<unknown>, others: readonly Entry[]) =>
+  const fitsBeside = ({ bytes }: Loadable<unknown>, others: readonly ModelEntry[]) =>
     others.length < maxModels &&
     others.reduce((sum, { loadable }) => sum + loadable.bytes, bytes) <= maxBytes;
-  const isIdle = ({ uses, pinned, closing }: Entry) => uses === 0 && !pinned && closing === undefined;
+  const isIdle = ({ uses, pinned, closing }: ModelEntry) => uses === 0 && !pinned && closing === undefined;
 
   async function acquire<Model extends Closable>(
     loadable: Loadable<Model>,
@@ -150,29 +134,23 @@ export function createModelManager({
     }));
   }
 
-  function start(loadable: Loadable<Closable>): Entry {
-    const giveUp = new AbortController();
-    const entry: Entry = {
-      loadable,
-      giveUp,
-      model: loadable.load(giveUp.signal).finally(() => (entry.settled = true)),
-      settled: false,
-      uses: 0,
-      pinned: false,
-      retired: false,
-      closing: undefined,
-    };
+  function start(loadable: Loadable<Closable>): ModelEntry {
+    const entry = loadEntry(loadable);
     entries.set(loadable.key, entry);
     entry.model.catch(() => forget(entry));
     return entry;
   }
 
-  function forget(entry: Entry) {
+  function forget(entry: ModelEntry) {
     if (entries.get(entry.loadable.key) === entry) entries.delete(entry.loadable.key);
     tellChange();
   }
 
-  async function use<Model>(entry: Entry, pin: boolean, signal: AbortSignal): Promise<ModelLease<Model>> {
+  async function use<Model>(
+    entry: ModelEntry,
+    pin: boolean,
+    signal: AbortSignal,
+  ): Promise<ModelLease<Model>> {
     entry.uses += 1;
     entry.retired = false;
     entry.pinned ||= pin;
@@ -206,13 +184,13 @@ export function createModelManager({
     }
   }
 
-  function touch(entry: Entry) {
+  function touch(entry: ModelEntry) {
     if (entries.get(entry.loadable.key) !== entry) return;
     entries.delete(entry.loadable.key);
     entries.set(entry.loadable.key, entry);
   }
 
-  function unload(entry: Entry): Promise<void> {
+  function unload(entry: ModelEntry): Promise<void> {
     const { name } = entry.loadable;
     entry.closing ??= entry.model
       .then((model) => closeModel(model, { name, clock, onNotice }))
