@@ -285,3 +285,24 @@ test('promises among the results of a model fail their items, and end nothing wh
   const messages = events.flatMap((event) => (event.type === 'failed' ? [event.error.message] : []));
   expect(messages).toEqual([expect.stringContaining('a promise'), expect.stringContaining('a promise')]);
 });
+
+test.each(['preprocess', 'postprocess'] as const)('a %s that never ends holds up no stop', async (which) => {
+  const bed = await openBed();
+  const abort = new AbortController();
+  const hang = () => {
+    abort.abort();
+    return new Promise<never>(() => undefined);
+  };
+  const summary = await bed.run({
+    source: logOf([document('a', 1, 'ants')]),
+    input: {
+      chain: [
+        { infer: { name: 'x', to: 'metadata.x', model: { own: measuring }, [which]: hang } },
+        chunk,
+        embed,
+      ],
+    },
+    abort: abort.signal,
+  });
+  expect(summary).toMatchObject({ end: 'aborted', outcomes: { stored: 0, failed: 0 } });
+});
