@@ -2,6 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from '../support/repository.js';
+import type { RunEvent } from '../../src/observability/events.js';
+import { tinyModelFiles } from '../support/tiny-model.js';
+import { writeFiles } from '../support/temporary-folder.js';
 import { usePglite } from './bed.js';
 
 const openBed = usePglite();
@@ -47,4 +50,30 @@ test('every stored chunk is a slice of its document, and together they cover all
     }
     expect(text.slice(covered).trim()).toBe('');
   }
+});
+
+test('a chunk size over what the model reads is lowered, and told: a chunk of any length is embedded whole', async () => {
+  const bed = await openBed();
+  // It reads 8 tokens, two of which stand around a text.
+  await writeFiles(join(bed.folder, 'tiny'), tinyModelFiles());
+  const words = ['ants', 'bees', 'cows'];
+  const text = Array.from({ length: 400 }, (_, at) => words[at % 3]).join(' ');
+  await bed.write({ 'words.md': text, 'run.md': ':'.repeat(200), 'heading.md': `# ants bees\n\n${text}` });
+  const notices: RunEvent[] = [];
+  const summary = await bed.run({
+    input: {
+      chain: [
+        { chunk: { markdown: { maxTokens: 600, headingPrefix: true } } },
+        { embed: { onnx: { model: './tiny' } } },
+      ],
+    },
+    onEvent: (event) => event.type === 'notice' && notices.push(event),
+  });
+  expect(summary.outcomes).toMatchObject({ stored: 3, failed: 0 });
+  const codes = notices.map((event) => (event.type === 'notice' ? event.code : ''));
+  expect(codes).toContain('chunk_size_lowered');
+  expect(codes).not.toContain('text_truncated');
+  const { chunks } = await bed.content();
+  expect(Math.max(...chunks.map(({ tokens }) => tokens))).toBe(6);
+  expect(chunks.length).toBeGreaterThan(1_000 / 6);
 });

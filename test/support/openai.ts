@@ -9,8 +9,8 @@ export type OpenAiFault =
   | { readonly kind: 'shuffled' }
   /** The items come in their order without indexes; `drop` leaves so many out. */
   | { readonly kind: 'no-index'; readonly drop?: number }
-  /** The first item carries this index. */
-  | { readonly kind: 'index'; readonly index: number }
+  /** The first item carries this index; null: it alone has none. */
+  | { readonly kind: 'index'; readonly index: number | null }
   /** The last item is left out. */
   | { readonly kind: 'short' }
   /** Every component of every item but the longest text is null when the texts are not equally long. */
@@ -186,7 +186,7 @@ export async function startOpenAi(options: OpenAiOptions = {}): Promise<OpenAiDo
       const asked = body['encoding_format'] as 'float' | 'base64' | undefined;
       const form = fault?.kind === 'form' ? fault.form : (asked ?? 'float');
       const longest = Math.max(...texts.map(({ length }) => length));
-      let data: { object: string; index?: number; embedding: unknown }[] = texts.map((text, index) => {
+      let data: { object: string; index?: number | null; embedding: unknown }[] = texts.map((text, index) => {
         const vector: (number | null)[] = openAiVector(text, wide);
         if (fault?.kind === 'component') vector[fault.at] = fault.value;
         if (fault?.kind === 'ragged-nulls' && text.length < longest) vector.fill(null);

@@ -15,6 +15,26 @@ describe.each(Object.entries(files))('a %s tokenizer', (_, file) => {
     for (const text of parts) expect([...tokenizer.ids(text)], text).toEqual((await reference(text)).ids);
   });
 
+  it.each([
+    ['as it is', null],
+    ['composed', { type: 'NFKC' }],
+    [
+      'without its accents',
+      { type: 'Sequence', normalizers: [{ type: 'NFKD' }, { type: 'StripAccents' }, { type: 'Lowercase' }] },
+    ],
+  ])(
+    'gives the ids of the reference for rarer accents where the file takes text %s',
+    async (_, normalizer) => {
+      const normalizing = { ...file, normalizer };
+      const tokenizer = await tokenizerOf(normalizing);
+      const reference = oracle(normalizing);
+      for (const word of ['Tōkyō', 'Nguyễn Thị Huệ', 'ǚ', 'İstanbul, ı', 'a\u0301\u0323']) {
+        for (const text of [word, word.normalize('NFC'), word.normalize('NFD')])
+          expect([...tokenizer.ids(text)], JSON.stringify(text)).toEqual((await reference(text)).ids);
+      }
+    },
+  );
+
   it('counts by segments what the text has as a whole', async () => {
     const tokenizer = await tokenizerOf(file);
     let exact = 0;

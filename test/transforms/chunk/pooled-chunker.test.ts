@@ -1,7 +1,11 @@
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/flow/system-clock.js';
 import { loadEmbeddingModel } from '../../../src/inference/load-model.js';
-import { createWorkerPool } from '../../../src/inference/workers/pool.js';
+import { bundledFolder } from '../../../src/inference/models/resolve-model.js';
+import { tokenizerRef } from '../../../src/inference/tokenizer/load-tokenizer.js';
+import { createWorkerPool, type WorkerPool } from '../../../src/inference/workers/pool.js';
 import type { RunEvent } from '../../../src/observability/events.js';
 import { createChunker } from '../../../src/transforms/chunk/pooled-chunker.js';
 import { markdownTexts } from '../../inference/tokenizer/corpus.js';
@@ -11,6 +15,37 @@ afterAll(() => pool.close());
 const texts = markdownTexts(20);
 const files = { pool, baseFolder: '/', cacheFolder: '/nonexistent', offline: true };
 const { signal } = new AbortController();
+
+it('chunks a text again when its worker ends in the middle of it', async () => {
+  // One that can be killed from here, in the middle of a call.
+  const mortal = createWorkerPool({ size: 1, isolation: 'process' });
+  const fixture = new URL('../../inference/workers/fixture-service.js', import.meta.url);
+  const host = mortal.service(fixture, { label: 'host' });
+  const retries: RunEvent[] = [];
+  const tokenizer = await tokenizerRef(join(bundledFolder(), 'tokenizer.json'));
+  const open = (workers: WorkerPool) =>
+    createChunker({
+      chunker: { markdown: { maxTokens: 60 } },
+      tokenizer,
+      pool: workers,
+      clock: systemClock,
+      signal,
+      report: (event) => retries.push(event),
+    });
+  const [chunker, sound] = [open(mortal), open(pool)];
+  const text = texts[0]!;
+  for (let round = 0; round < 3; round += 1) {
+    const pid = await host.call<number>('pid', null);
+    const found = chunker.chunk(text);
+    await turn();
+    process.kill(pid, 'SIGKILL');
+    expect(await found).toEqual(await sound.chunk(text));
+    expect(retries.splice(0)).toMatchObject([
+      { type: 'retry', lane: 'chunk', error: { code: 'worker_crashed' } },
+    ]);
+  }
+  await mortal.close();
+});
 
 describe('chunking and embedding in one call', () => {
   it.each([false, true])(

@@ -56,6 +56,11 @@ async function failure(work: Promise<unknown>): Promise<MillraceError> {
 describe('the answer', () => {
   beforeEach(() => start());
 
+  test('is asked for as floats where nothing else is said, never left to the service', async () => {
+    await embed();
+    expect(api.requests.map(({ body }) => body['encoding_format'])).toEqual(['float', 'float']);
+  });
+
   test.each(['float', 'base64'] as const)('is asked for as %s, and understood', async (encoding) => {
     expect(await embed({ encoding })).toEqual(expected);
     expect(api.requests.at(-1)!.body).toEqual({ model: 'small', encoding_format: encoding, input: texts });
@@ -86,6 +91,7 @@ describe('the answer', () => {
     ['an index out of range', { kind: 'index', index: 3 }],
     ['a negative index', { kind: 'index', index: -1 }],
     ['an index that is no whole number', { kind: 'index', index: 0.5 }],
+    ['an item without an index among others that have one', { kind: 'index', index: null }],
     ['a missing item', { kind: 'short' }],
   ] as const)('with %s is refused', async (_, fault) => {
     api.fail(undefined, fault);
