@@ -8,12 +8,16 @@ export const batchingOptions = z
       .int()
       .min(1)
       .optional()
-      .describe('Fewest tokens, padding counted, that a full batch is brought down to. Default 128.'),
+      .describe(
+        'Fewest tokens, padding counted, that a full batch is brought down to. Default 128, on a GPU 2048.',
+      ),
     maxTokens: z
       .int()
       .min(1)
       .optional()
-      .describe('Most tokens of a batch, padding counted. Default 4096. A longer text goes alone.'),
+      .describe(
+        'Most tokens of a batch, padding counted. Default 4096, on a GPU 131072. A longer text goes alone.',
+      ),
     latencyMs: z
       .number()
       .positive()

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EmbeddingModel } from '../../../src/contracts/embedding-model.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
@@ -6,6 +7,7 @@ import { createOnnxModel } from '../../../src/inference/handlers/onnx/create-onn
 import { onnxOptions } from '../../../src/inference/handlers/onnx/options.js';
 import { resolveLocalModel } from '../../../src/inference/models/local-model.js';
 import { createWorkerPool, type Isolation, type WorkerPool } from '../../../src/inference/workers/pool.js';
+import type { Report, RunEvent } from '../../../src/observability/events.js';
 import { createEmbedder } from '../../../src/transforms/embed.js';
 import { temporaryFolder, writeFiles } from '../../support/temporary-folder.js';
 import { tinyModelFiles, tinyTable, tinyWords } from '../../support/tiny-model.js';
@@ -14,13 +16,13 @@ const fixture = new URL('./fixture-service.js', import.meta.url);
 let pool: WorkerPool;
 afterEach(() => pool.close());
 
-const embedderOf = (model: EmbeddingModel) =>
+const embedderOf = (model: EmbeddingModel, report: Report = () => undefined) =>
   createEmbedder({
     model,
     role: 'document',
     clock: systemClock,
     signal: new AbortController().signal,
-    report: () => undefined,
+    report,
   });
 
 describe.each<Isolation>(['thread', 'process'])(
@@ -61,6 +63,31 @@ describe.each<Isolation>(['thread', 'process'])(
     });
   },
 );
+
+test('a batch whose worker is killed in the middle of it is embedded by the next one, five times over', async () => {
+  pool = createWorkerPool({ size: 1, isolation: 'process' });
+  const root = await temporaryFolder();
+  await writeFiles(root, tinyModelFiles());
+  const model = await createOnnxModel({
+    folder: await resolveLocalModel(root, (paths) => paths),
+    pool,
+    options: onnxOptions.parse({ model: root }),
+  });
+  const host = pool.service(fixture, { label: 'host' });
+  const retries: RunEvent[] = [];
+  const embedder = embedderOf(model, (event) => void (event.type === 'retry' && retries.push(event)));
+  for (let round = 0; round < 5; round += 1) {
+    const pid = await host.call<number>('pid', null);
+    // It takes the batch, and does not come to its end. A batch of one text is not saved by being split.
+    process.kill(pid, 'SIGSTOP');
+    const embedded = embedder.embed({ text: 'ants' });
+    await turn();
+    process.kill(pid, 'SIGKILL');
+    expect([...(await embedded).vector]).toEqual(meanWithEnds(4));
+    expect(retries.splice(0)).toMatchObject([{ error: { code: 'worker_crashed' } }]);
+  }
+  await model.close();
+});
 
 /** The mean over `[CLS] word [SEP]`. */
 function meanWithEnds(id: number): number[] {
