@@ -38,7 +38,7 @@ export async function resolveLocalModel(
   const paths = tree.map((file) => slashes(relative(path, file)));
   const sums = await readSums(path);
   const files = new Map<string, ModelFile>();
-  for (const file of select(paths)) {
+  for (const file of select(paths, path)) {
     const { matches, ...found } = await hashFile(join(path, file), sums.get(file), signal).catch(
       (error: unknown) => {
         throw fileFault(join(path, file), error);
