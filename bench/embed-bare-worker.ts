@@ -22,7 +22,7 @@ export interface BareVectors {
 
 const special = { before: [101], after: [102] };
 const { graph, threads } = workerData as BareWorkerData;
-const session = await openSession(graph, { threads, device: 'cpu', deviceIndex: 0 });
+const session = await openSession({ path: graph, shown: graph }, { threads, device: 'cpu', deviceIndex: 0 });
 
 parentPort!.on('message', (message: BareRound | 'go' | 'end') => {
   if (message === 'end') void session.close().then(() => parentPort!.close());

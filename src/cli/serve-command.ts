@@ -1,4 +1,5 @@
 import { loadServeConfig, parseServe, type ServeSpec } from '../config/serve-config.js';
+import { MillraceError } from '../errors/millrace-error.js';
 import { createMetrics } from '../observability/metrics.js';
 import { serveModels } from '../runtime/serve.js';
 import type { Command, CommandContext } from './command.js';
@@ -43,15 +44,22 @@ export const serveCommand: Command<[configPath: string | undefined, flags: Serve
   }
 };
 
-/** Flags win over the file; without a file they name one model, the bundled one by default. */
+/** An address of the flags wins over the file's; without a file they name one model, the bundled one by default. */
 async function specOf(
   { env, cacheFolder }: CommandContext,
   configPath: string | undefined,
-  { model = 'bundled', handler = model === 'bundled' ? 'static' : 'onnx', dtype, host, port }: ServeFlags,
+  flags: ServeFlags,
 ): Promise<ServeSpec> {
+  const { model = 'bundled', handler = model === 'bundled' ? 'static' : 'onnx', dtype, host, port } = flags;
   const address = { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
-  if (configPath !== undefined)
+  if (configPath !== undefined) {
+    const named = (['model', 'handler', 'dtype'] as const).find((flag) => flags[flag] !== undefined);
+    if (named !== undefined)
+      throw new MillraceError('config_invalid', `--${named} and the file ${configPath} both name models.`, {
+        hint: `Write it under \`serve\` in ${configPath}, or leave the file out.`,
+      });
     return { ...(await loadServeConfig(configPath, { env, cacheFolder })), ...address };
+  }
   const token = env['MILLRACE_TOKEN'];
   const input = {
     serve: { [model]: { [handler]: { model, ...(dtype !== undefined && { dtype }) } } },

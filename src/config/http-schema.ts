@@ -9,11 +9,11 @@ export const listenSettings = {
     .describe('Address to listen on. Beyond loopback a token is needed.'),
   token: z
     .string()
-    .min(16)
+    .min(16, 'expected at least 16 characters')
     .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without blanks')
     .optional()
     .describe(
-      'Clients send it as `Authorization: Bearer …`. Take it from the environment: ${MILLRACE_TOKEN}.',
+      'Clients send it as `Authorization: Bearer …`. At least 16 characters. Take it from the environment: ${MILLRACE_TOKEN}.',
     ),
 };
 

@@ -91,7 +91,7 @@ export interface EmbeddingModel {
 
 /** The answer to one batch, labelled by the model that made it: another may have taken its place by now. */
 export interface EmbeddedBatch {
-  /** `identityDigest` of that model. */
+  /** Names that model: of ours the digest of its identity, of one of one's own what it likes. */
   readonly modelId: string;
   /** Components that each vector should have. */
   readonly width: number;

@@ -30,8 +30,8 @@ async function selection(handler: 'onnx' | 'static', dtype: 'fp32' | 'fp16' | 'i
       return (await import('./handlers/static/model-files.js')).staticFiles;
     case 'onnx': {
       const { onnxFiles } = await import('./handlers/onnx/model-files.js');
-      return (paths) => {
-        const { graph, data, settings } = onnxFiles(paths, dtype);
+      return (paths, model) => {
+        const { graph, data, settings } = onnxFiles(paths, dtype, model);
         return [graph, ...data, ...settings];
       };
     }

@@ -8,6 +8,7 @@ import type { HandlerSpec } from './handler-spec.js';
 import { loadModelFiles } from './load-model-files.js';
 import type { Loadable } from './loadable.js';
 import { modelKey } from './model-key.js';
+import type { SelectFiles } from './models/model-folder.js';
 import { resolveModel } from './models/resolve-model.js';
 import { createOwnHandler } from './own-handler.js';
 import type { PrepareModelOptions } from './prepare-model.js';
@@ -42,7 +43,7 @@ export async function prepareHandler(
       key: modelKey('onnx classifier', folder, settings),
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
-      weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
+      weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype, folder.name), folder.files),
       stage: staged,
       load: async (signal) => {
         const { createClassifier } = await import('./handlers/onnx/classifier/create-classifier.js');
@@ -58,7 +59,7 @@ export async function prepareHandler(
   if (transformers !== undefined) {
     const { transformersFiles } = await import('./handlers/transformers/model-files.js');
     const { model, revision, ...settings } = transformers;
-    const select = (paths: readonly string[]) => transformersFiles(paths, settings.dtype);
+    const select: SelectFiles = (paths, name) => transformersFiles(paths, settings.dtype, name);
     const folder = await resolveModel(model, { ...options, revision, select });
     const staged = stagedOnce(folder, stage);
     const graphs = [...folder.files].filter(([path]) => /\.onnx(_data.*)?$/.test(path));

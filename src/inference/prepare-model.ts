@@ -67,7 +67,7 @@ export async function prepareEmbeddingModel(
       key: modelKey('onnx', folder, settings),
       name: folder.name,
       bytes: onnxMemory(folder, settings, pool.size),
-      weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype), folder.files),
+      weights: weightsDigest(onnxFiles([...folder.files.keys()], settings.dtype, folder.name), folder.files),
       stage: staged,
       load: async (signal) => {
         const { createOnnxModel } = await import('./handlers/onnx/create-onnx-model.js');

@@ -6,6 +6,7 @@ import type { Connectors } from '../config/schema.js';
 import { agreesWith, describeChain, readChain } from '../pipeline/artifacts.js';
 import { planEmbedding } from '../pipeline/plan-embedding.js';
 import { within } from '../flow/within.js';
+import { checkVector } from '../inference/check-vector.js';
 import { findOnnxRuntime } from '../inference/handlers/onnx/find-onnx-runtime.js';
 import type { LookupSpec, PipelineSpec } from '../pipeline/spec.js';
 import { inferIds, inferSteps, openInferModels, type InferModels } from './open-infer.js';
@@ -45,8 +46,10 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       if (models === undefined) return 'not on this machine yet: the first run fetches it';
       const found: string[] = [];
       for (const model of models.values()) {
-        await model.embed([{ text: 'word' }], 'document');
         const { name, width, dtype } = model.identity;
+        const { vectors } = await model.embed([{ text: 'word' }], 'document');
+        const fault = checkVector(vectors[0], width);
+        if (fault !== undefined) throw fault;
         found.push(`${name}: ${width} components, ${dtype}, at most ${model.maxTokens} tokens a chunk`);
       }
       return found.join('; ');

@@ -216,6 +216,31 @@ export default {
     expect(await readdir(own)).toEqual(['millrace.yaml']);
   });
 
+  test('check finds a model of one’s own whose vectors no store would take', async () => {
+    const own = await temporaryFolder();
+    await writeFiles(own, {
+      'docs/a.md': 'Ants.',
+      'config.mjs': `const prompts = { document: '', query: '' };
+const identity = { name: 'narrow', weights: '1', tokenizer: 'remote', pooling: 'remote', normalize: false, prompts, width: 4, dtype: 'fp32' };
+const load = async () => ({
+  identity, tokenizer: undefined, maxTokens: 64, batchInvariant: true, concurrency: 1,
+  batching: { padded: false, tokens: 64, texts: 8 },
+  embed: async (texts) => ({ modelId: '1', width: 4, vectors: texts.map(() => Float32Array.of(1, 2, 3)) }),
+  close: async () => undefined,
+});
+export default {
+  name: 'check', source: { files: { root: 'docs' } },
+  chain: [{ chunk: { markdown: {} } }, { embed: { own: { load } } }],
+};`,
+    });
+    const checked = await millrace(['check', 'config.mjs', '--json'], { cwd: own });
+    expect(checked.code).toBe(1);
+    expect(values(checked)[1]).toMatchObject({
+      part: 'model',
+      error: { code: 'embedding_invalid', message: expect.stringContaining('3 components') as string },
+    });
+  });
+
   test('a query of a store that nobody filled says so and makes none', async () => {
     const own = await temporaryFolder();
     await writeFiles(own, { 'millrace.yaml': 'name: empty\nsource: { files: { root: docs } }\n' });

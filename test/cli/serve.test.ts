@@ -102,6 +102,23 @@ test('a wrong configuration is told line by line, and nothing is started', async
   expect(stderr).toContain('port:');
 });
 
+test('a model of the command line beside a file that names models is refused, not left out', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'models.yaml': 'serve: { small: { static: {} } }\nport: 0\n' });
+  const { code, stderr } = await millrace(['serve', 'models.yaml', '--model', './e5'], { cwd: folder });
+  expect(code).toBe(2);
+  expect(stderr).toContain('--model and the file models.yaml both name models');
+});
+
+test('a token that is too short is refused, with the length that it needs', async () => {
+  const { code, stderr } = await millrace(['serve', '--port', '0'], {
+    env: { ...environment, MILLRACE_TOKEN: 'short' },
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain('token: expected at least 16 characters');
+  expect(stderr).not.toContain('short');
+});
+
 test('beyond loopback a token is needed', async () => {
   const { MILLRACE_TOKEN: _token, ...env } = environment;
   const { code, stderr } = await millrace(['serve', '--host', '0.0.0.0', '--port', '0'], { env });

@@ -93,6 +93,7 @@ describe('loading a model', () => {
   test('says what a model lacks for its handler', async () => {
     await expect(load({ onnx: { model: 'owner/tiny', dtype: 'int8' } })).rejects.toMatchObject({
       code: 'model_unsupported',
+      message: expect.stringContaining('The model owner/tiny has no int8 export'),
       hint: expect.stringContaining('onnx/model.onnx'),
     });
     await expect(load({ static: { model: 'owner/none' } })).rejects.toMatchObject({

@@ -57,7 +57,7 @@ export async function resolveHubModel(
   const commit = await findCommit();
   const files = await findFiles();
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const wanted = select([...byPath.keys()]).map((path) => byPath.get(path)!);
+  const wanted = select([...byPath.keys()], id).map((path) => byPath.get(path)!);
   const bytesTotal = wanted.reduce((sum, file) => sum + file.bytes, 0);
 
   let bytesDone = 0;

@@ -34,7 +34,7 @@ export async function resolveLocalModel(
   const paths = (await listTree(path)).map((file) => slashes(relative(path, file)));
   const sums = await readSums(path);
   const files = new Map<string, ModelFile>();
-  for (const file of select(paths)) {
+  for (const file of select(paths, path)) {
     const { matches, ...found } = await hashFile(join(path, file), sums.get(file), signal);
     if (!matches) {
       throw new MillraceError('model_corrupt', `${join(path, file)} is truncated or altered`, {

@@ -20,6 +20,7 @@ export interface ModelFile {
 
 /**
  * Says which of a model's files a handler needs, from the paths of all files that the model has.
+ * @param model the folder or hub id, for messages
  * @throws MillraceError `model_unsupported` when the model lacks a file that the handler cannot do without
  */
-export type SelectFiles = (paths: readonly string[]) => readonly string[];
+export type SelectFiles = (paths: readonly string[], model: string) => readonly string[];

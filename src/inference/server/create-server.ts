@@ -152,5 +152,9 @@ export function createInferenceServer(options: InferenceServerOptions): Inferenc
 const clientGone = 499;
 
 function unknownRoute(method: string | undefined, path: string): ApiError {
-  return new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`);
+  return new ApiError(
+    404,
+    'unknown_url',
+    `There is no ${method} ${path} here. Clients of OpenAI's API use POST /v1/embeddings and GET /v1/models: their base URL ends in /v1.`,
+  );
 }

@@ -15,7 +15,9 @@ export interface EmbeddingsRequest {
 
 /** Several clients say null where others say nothing. */
 const schema = z.strictObject({
-  model: z.string().min(1),
+  model: z
+    .string({ error: 'expected the name of a model, as GET /v1/models lists them' })
+    .min(1, 'expected the name of a model, as GET /v1/models lists them'),
   input: z.union([z.string(), z.array(z.unknown())], { error: 'expected a text or a list of texts' }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().min(1).nullish(),

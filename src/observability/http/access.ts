@@ -24,7 +24,8 @@ export function refuseAccess(headers: IncomingHttpHeaders, token: string | undef
     if (isLoopback(name)) return undefined;
     return {
       ...{ status: 403, code: 'wrong_host' },
-      message: 'This server answers under the name of its own machine only.',
+      message:
+        'Without a token this server answers under the name of its own machine only: ask localhost or 127.0.0.1, or give the server a token.',
     };
   }
   const [, given] = /^Bearer +(.+)$/i.exec(headers.authorization ?? '') ?? [];

@@ -145,6 +145,7 @@ describe('a request', () => {
     ['a list', [], 400, 'invalid_value', null],
     ['no model', { input: 'a' }, 400, 'invalid_value', 'model'],
     ['another model', { model: 'large', input: 'a' }, 404, 'model_not_found', 'model'],
+    ['no model', { input: 'a' }, 400, 'invalid_value', 'model'],
     ['no input', { model: 'small' }, 400, 'invalid_value', 'input'],
     ['an empty list', { model: 'small', input: [] }, 400, 'invalid_value', 'input'],
     ['null for its input', { model: 'small', input: null }, 400, 'invalid_value', 'input'],
@@ -218,6 +219,9 @@ describe('a request', () => {
 
   test('to an unknown place is a 404 in the same shape', async () => {
     expect((await ask({}, {}, '/v1/completions')).json.error['code']).toBe('unknown_url');
+    const { error } = (await ask({}, {}, '/embeddings')).json;
+    expect(error['message']).toContain('There is no POST /embeddings here.');
+    expect(error['message']).toContain('base URL ends in /v1');
     expect((await get('/v1/models/none')).status).toBe(404);
     expect((await get('//')).status).toBe(404);
   });

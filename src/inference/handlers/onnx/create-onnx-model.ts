@@ -13,6 +13,7 @@ import { identityDigest } from '../../identity.js';
 import type { ModelFolder } from '../../models/model-folder.js';
 import type { WorkerPool } from '../../workers/pool.js';
 import { unpackIds, type PackedIds } from '../../tokenizer/packed-ids.js';
+import { weightsFiles } from './weights-file.js';
 import { onnxFiles, weightsBytes, weightsDigest } from './model-files.js';
 import type { OnnxOptions } from './options.js';
 import { packTexts, type TextOrIds } from './packed-texts.js';
@@ -55,7 +56,7 @@ const gpuBatching: Batching = {
  */
 export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingModel> {
   const { folder, pool, options, onNotice } = parts;
-  const files = onnxFiles([...folder.files.keys()], options.dtype);
+  const files = onnxFiles([...folder.files.keys()], options.dtype, folder.name);
   const settings = await readSentenceSettings(folder, options);
   for (const notice of settings.notices) onNotice?.(notice);
   const { pooling, normalize, prompts } = settings;
@@ -63,10 +64,7 @@ export async function createOnnxModel(parts: OnnxModelParts): Promise<EmbeddingM
     file: join(folder.path, 'tokenizer.json'),
     digest: folder.files.get('tokenizer.json')!.sha256,
   };
-  const weights = [files.graph, ...files.data].map((path) => ({
-    path: join(folder.path, path),
-    sha256: folder.files.get(path)!.sha256,
-  }));
+  const weights = weightsFiles(files, folder);
   const { place, description } = await openPlace<OnnxDescription>(
     {
       model: folder.name,

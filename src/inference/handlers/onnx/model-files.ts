@@ -22,14 +22,14 @@ export interface OnnxFiles {
 }
 
 /** @throws MillraceError `model_unsupported` naming what the model offers instead */
-export function onnxFiles(paths: readonly string[], dtype: OnnxOptions['dtype']): OnnxFiles {
+export function onnxFiles(paths: readonly string[], dtype: OnnxOptions['dtype'], model: string): OnnxFiles {
   const candidates = exports[dtype].flatMap((name) => [`onnx/${name}`, name]);
   const graph = candidates.find((path) => paths.includes(path));
   if (graph === undefined) {
     const offered = paths.filter((path) => path.endsWith('.onnx'));
     throw new MillraceError(
       'model_unsupported',
-      `The model has no ${dtype} export: none of ${candidates.join(', ')}`,
+      `The model ${model} has no ${dtype} export: none of ${candidates.join(', ')}`,
       {
         hint:
           offered.length === 0
@@ -39,7 +39,7 @@ export function onnxFiles(paths: readonly string[], dtype: OnnxOptions['dtype'])
     );
   }
   if (!paths.includes('tokenizer.json')) {
-    throw new MillraceError('model_unsupported', 'The model has no tokenizer.json', {
+    throw new MillraceError('model_unsupported', `The model ${model} has no tokenizer.json`, {
       hint: 'Save its tokenizer in that form: AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER)',
     });
   }

@@ -8,7 +8,8 @@ import { padBatch } from './padded-batch.js';
 import { poolVectors } from './pool-vectors.js';
 import { openSession, type SessionOptions } from './session.js';
 import { specialTokensOf } from './file-special-tokens.js';
-import { checkUnchanged, type WeightsFile } from './unchanged-weights.js';
+import { checkUnchanged } from './unchanged-weights.js';
+import type { WeightsFile } from './weights-file.js';
 
 export interface OnnxServiceOptions {
   /** The ONNX file first, then the files of its external data: absolute path and SHA-256, hex. */
@@ -54,7 +55,7 @@ export async function create(options: OnnxServiceOptions, resources: Resources):
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options.weights);
-  const session = await openSession(options.weights[0]!.path, options.session);
+  const session = await openSession(options.weights[0]!, options.session);
   const idsOf = (text: string) => tokenizer.ids(text);
 
   const embed = async (texts: () => readonly Int32Array[]): Promise<OnnxVectors> => {

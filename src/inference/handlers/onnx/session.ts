@@ -5,6 +5,7 @@ import { onnxRuntimeMissing } from './runtime-missing.js';
 import type { Device } from './place.js';
 import type { PaddedBatch } from './padded-batch.js';
 import type { TokenVectors } from './pool-vectors.js';
+import type { WeightsFile } from './weights-file.js';
 
 /** A loaded graph that turns token ids into the output that is wanted of it. */
 export interface OnnxSession {
@@ -55,14 +56,14 @@ export interface SessionOptions {
  * @throws MillraceError `runtime_missing`, `device_unavailable`, `model_corrupt`, `model_unsupported`
  */
 export async function openSession(
-  file: string,
+  file: Pick<WeightsFile, 'path' | 'shown'>,
   { threads, device, deviceIndex }: SessionOptions,
   wanted: GraphOutput = tokenVectors,
 ): Promise<OnnxSession> {
   const { InferenceSession, Tensor } = await importRuntime();
   let session: InferenceSession;
   try {
-    session = await InferenceSession.create(file, {
+    session = await InferenceSession.create(file.path, {
       executionProviders: [providers[device](deviceIndex)],
       graphOptimizationLevel: 'all',
       executionMode: 'sequential',
@@ -73,7 +74,7 @@ export async function openSession(
   } catch (cause) {
     // Which of the two it was, the runtime says only in prose; a file that the CPU cannot load either shows there.
     if (device !== 'cpu') throw unavailable(device, deviceIndex, cause);
-    throw new MillraceError('model_corrupt', `onnxruntime cannot load ${file}`, {
+    throw new MillraceError('model_corrupt', `onnxruntime cannot load ${file.shown}`, {
       cause,
       hint: 'The file is damaged, lacks its external data, or uses operators of a newer runtime: fetch or export it again.',
     });

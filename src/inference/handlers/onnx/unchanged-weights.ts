@@ -1,11 +1,6 @@
 import { MillraceError } from '../../../errors/millrace-error.js';
 import { hashFile } from '../../models/file-digest.js';
-
-/** A file of a model: absolute path, and SHA-256 in hex. */
-export interface WeightsFile {
-  readonly path: string;
-  readonly sha256: string;
-}
+import type { WeightsFile } from './weights-file.js';
 
 /** Workers load when they are first needed, or after a crash: by then another model may lie under the same path. */
 export async function checkUnchanged(weights: readonly WeightsFile[]): Promise<void> {

@@ -16,7 +16,11 @@ const suffixes = {
 const anySuffix = new RegExp(`(${Object.values(suffixes).filter(Boolean).join('|')})$`);
 
 /** The ONNX files of a numeric type with their data, and all settings. @throws MillraceError `model_unsupported` */
-export function transformersFiles(paths: readonly string[], dtype: TransformersOptions['dtype']): string[] {
+export function transformersFiles(
+  paths: readonly string[],
+  dtype: TransformersOptions['dtype'],
+  model: string,
+): string[] {
   const graphs = paths.filter((path) => {
     if (!/^(onnx\/)?[^/]+\.onnx$/.test(path)) return false;
     const found = anySuffix.exec(path.slice(0, -'.onnx'.length))?.[0] ?? '';
@@ -24,7 +28,7 @@ export function transformersFiles(paths: readonly string[], dtype: TransformersO
   });
   if (graphs.length === 0) {
     const offered = paths.filter((path) => path.endsWith('.onnx'));
-    throw new MillraceError('model_unsupported', `The model has no ONNX files of type ${dtype}`, {
+    throw new MillraceError('model_unsupported', `The model ${model} has no ONNX files of type ${dtype}`, {
       hint:
         offered.length === 0
           ? 'Choose a model that was exported for transformers.js.'

@@ -22,7 +22,7 @@ afterAll(() => pool.close());
 async function minilm(dtype: OnnxOptions['dtype'] = 'fp32'): Promise<EmbeddingModel> {
   const path = minilmFolder();
   const select = (paths: readonly string[]) => {
-    const { graph, settings } = onnxFiles(paths, dtype);
+    const { graph, settings } = onnxFiles(paths, dtype, path);
     return [graph, ...settings];
   };
   const model =

@@ -196,6 +196,17 @@ describe('a model that cannot run', () => {
     await model.close();
   });
 
+  test('because its file is damaged names, of a copy, the file that people know', async () => {
+    const path = await mkdtemp(join(root, 'model-'));
+    await writeFiles(path, tinyModelFiles({ files: { 'onnx/model.onnx': Buffer.from('no graph') } }));
+    const folder = { ...(await resolveLocalModel(path, (paths) => paths)), copyOf: '/models/mine' };
+    const opening = createOnnxModel({ folder, pool, options: onnxOptions.parse({ model: path }) });
+    await expect(opening).rejects.toMatchObject({
+      code: 'model_corrupt',
+      message: `onnxruntime cannot load ${join('/models/mine', 'onnx/model.onnx')}`,
+    });
+  });
+
   test('because its tokenizer wraps texts in an unknown way is model_unsupported', async () => {
     const tokenizer = JSON.parse(tinyModelFiles()['tokenizer.json']!.toString()) as object;
     const files = { 'tokenizer.json': { ...tokenizer, post_processor: { type: 'Magic' } } };

@@ -16,7 +16,7 @@ async function settingsOf(files: TinyModel['files'] = {}, options: object = {}) 
   const folder = await mkdtemp(join(tmpdir(), 'millrace-settings-'));
   folders.push(folder);
   await writeFiles(folder, tinyModelFiles({ files }));
-  const model = await resolveLocalModel(folder, (paths) => onnxFiles(paths, 'fp32').settings);
+  const model = await resolveLocalModel(folder, (paths, name) => onnxFiles(paths, 'fp32', name).settings);
   return readSentenceSettings(model, onnxOptions.parse({ model: folder, ...options }));
 }
 
@@ -177,7 +177,7 @@ describe('the files of an export', () => {
   ];
 
   test('are chosen by numeric type, with their external data', () => {
-    expect(onnxFiles(paths, 'fp32')).toEqual({
+    expect(onnxFiles(paths, 'fp32', 'tiny')).toEqual({
       graph: 'onnx/model.onnx',
       data: ['onnx/model.onnx_data', 'onnx/model.onnx_data_1'],
       settings: [
@@ -187,29 +187,29 @@ describe('the files of an export', () => {
         '0_Transformer/sentence_roberta_config.json',
       ],
     });
-    expect(onnxFiles(paths, 'int8')).toMatchObject({ graph: 'onnx/model_quantized.onnx', data: [] });
-    expect(onnxFiles(['tokenizer.json', 'model.onnx'], 'fp32').graph).toBe('model.onnx');
+    expect(onnxFiles(paths, 'int8', 'tiny')).toMatchObject({ graph: 'onnx/model_quantized.onnx', data: [] });
+    expect(onnxFiles(['tokenizer.json', 'model.onnx'], 'fp32', 'tiny').graph).toBe('model.onnx');
   });
 
   test('that are missing are named, with what there is instead', () => {
-    expect(() => onnxFiles(paths, 'fp16')).toThrow(
+    expect(() => onnxFiles(paths, 'fp16', 'tiny')).toThrow(
       expect.objectContaining({
         code: 'model_unsupported',
-        message: expect.stringContaining('onnx/model_fp16.onnx'),
+        message: expect.stringMatching(/^The model tiny has no .*onnx\/model_fp16\.onnx/),
         hint: expect.stringContaining('onnx/model_quantized.onnx'),
       }),
     );
-    expect(() => onnxFiles(['onnx/model.onnx'], 'fp32')).toThrow(
-      expect.objectContaining({ message: expect.stringContaining('tokenizer.json') }),
+    expect(() => onnxFiles(['onnx/model.onnx'], 'fp32', 'tiny')).toThrow(
+      expect.objectContaining({ message: 'The model tiny has no tokenizer.json' }),
     );
   });
 
   test('make one digest of the weights, whichever of them changes', () => {
-    const files = onnxFiles(paths, 'fp32');
+    const files = onnxFiles(paths, 'fp32', 'tiny');
     const digests = (data: string) =>
       new Map(paths.map((path) => [path, { bytes: 1, sha256: path.endsWith('data_1') ? data : path }]));
     expect(weightsDigest(files, digests('a'))).toMatch(/^[0-9a-f]{64}$/);
     expect(weightsDigest(files, digests('a'))).not.toBe(weightsDigest(files, digests('b')));
-    expect(weightsDigest(onnxFiles(paths, 'int8'), digests('a'))).toBe('onnx/model_quantized.onnx');
+    expect(weightsDigest(onnxFiles(paths, 'int8', 'tiny'), digests('a'))).toBe('onnx/model_quantized.onnx');
   });
 });

@@ -11,8 +11,9 @@ const threads = async () => (await readdir('/proc/self/task')).length;
 test.each([1, 2, 5])('a session of %i threads starts that many less the one that calls it', async (count) => {
   const folder = await temporaryFolder();
   await writeFiles(folder, tinyModelFiles());
+  const path = join(folder, 'onnx/model.onnx');
   const open = (threads: number) =>
-    openSession(join(folder, 'onnx/model.onnx'), { threads, device: 'cpu', deviceIndex: 0 });
+    openSession({ path, shown: path }, { threads, device: 'cpu', deviceIndex: 0 });
   // What the runtime starts once, it starts with the first session.
   const first = await open(1);
   const before = await threads();

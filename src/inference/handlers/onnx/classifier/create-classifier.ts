@@ -7,6 +7,7 @@ import type { Json } from '../../../../elements/metadata.js';
 import { MillraceError } from '../../../../errors/millrace-error.js';
 import type { ModelFolder } from '../../../models/model-folder.js';
 import type { WorkerPool } from '../../../workers/pool.js';
+import { weightsFiles } from '../weights-file.js';
 import { onnxFiles, weightsBytes, weightsDigest } from '../model-files.js';
 import { openPlace } from '../place.js';
 import { readSentenceSettings } from '../sentence-settings.js';
@@ -33,7 +34,7 @@ const charactersPerToken = 4;
  */
 export async function createClassifier(parts: ClassifierParts): Promise<ModelHandler<Json, Json>> {
   const { folder, pool, options, onNotice } = parts;
-  const files = onnxFiles([...folder.files.keys()], options.dtype);
+  const files = onnxFiles([...folder.files.keys()], options.dtype, folder.name);
   const settings = await readLabelSettings(folder);
   const { maxTokens, notices } = await readSentenceSettings(folder, {
     pooling: 'mean',
@@ -45,10 +46,7 @@ export async function createClassifier(parts: ClassifierParts): Promise<ModelHan
     file: join(folder.path, 'tokenizer.json'),
     digest: folder.files.get('tokenizer.json')!.sha256,
   };
-  const weights = [files.graph, ...files.data].map((path) => ({
-    path: join(folder.path, path),
-    sha256: folder.files.get(path)!.sha256,
-  }));
+  const weights = weightsFiles(files, folder);
   const { place, description: found } = await openPlace<number>(
     {
       model: folder.name,

@@ -4,7 +4,8 @@ import type { Resources } from '../../../workers/resources.js';
 import type { Service } from '../../../workers/service.js';
 import { padBatch } from '../padded-batch.js';
 import { labelScores, openSession, type SessionOptions } from '../session.js';
-import { checkUnchanged, type WeightsFile } from '../unchanged-weights.js';
+import { checkUnchanged } from '../unchanged-weights.js';
+import type { WeightsFile } from '../weights-file.js';
 import { specialTokensOf } from '../file-special-tokens.js';
 
 export interface ClassifierServiceOptions {
@@ -29,7 +30,7 @@ export async function create(options: ClassifierServiceOptions, resources: Resou
   const special = await specialTokensOf(options.tokenizer.file);
   const tokenizer = await loadTokenizer(options.tokenizer, resources);
   await checkUnchanged(options.weights);
-  const session = await openSession(options.weights[0]!.path, options.session, labelScores);
+  const session = await openSession(options.weights[0]!, options.session, labelScores);
   const classify = async (texts: readonly string[]) => {
     const batch = padBatch(
       texts.map((text) => tokenizer.ids(text)),
