@@ -47,7 +47,7 @@ function refreshLine({ model, result, to, error }: Extract<RunEvent, { type: 're
     case 'unchanged':
       return `model ${model} is unchanged`;
     case 'refused':
-      return `warning: model ${model} serves on as it was: ${error?.message ?? ''}`;
+      return `warning: model ${model} serves on as it was: ${[error?.message, error?.hint].filter((said) => said !== undefined).join('. ')}`;
     default:
       return result satisfies never;
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { checkedOwnEmbedding } from './checked-own-embedding.js';
 import type { OwnEmbedding } from './own-embedding.js';
 
 const count = z.int({ error: 'expected a whole number from 1' }).min(1, 'expected a whole number from 1');
@@ -16,11 +17,22 @@ const schema = z.looseObject({
   close: method,
 });
 
-/** @throws MillraceError `config_invalid` for what is no model that can be run: it is closed then */
+/**
+ * @throws MillraceError `config_invalid` for what is no model that can be run: it is closed then; `inference_failed` when
+ * none is opened; what `load` throws where that is classified
+ */
 export async function openOwnEmbedding(own: OwnEmbedding, signal: AbortSignal): Promise<EmbeddingModel> {
-  const model = await own.load(signal);
+  let model: EmbeddingModel;
+  try {
+    model = await own.load(signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof MillraceError) throw cause;
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new MillraceError('inference_failed', `\`own.load\` opened no model: ${said}`, { cause });
+  }
   const { error } = schema.safeParse(model);
-  if (error === undefined) return model;
+  if (error === undefined) return checkedOwnEmbedding(model);
   // It may lack this as well.
   await (model as Partial<EmbeddingModel> | undefined)?.close?.();
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'the model'}: ${message}`);
