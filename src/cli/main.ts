@@ -25,6 +25,7 @@ import { outliveReaders } from './outlive-readers.js';
 import { createOutput } from './output.js';
 import { printError } from './print-error.js';
 import { createProgram } from './program.js';
+import { stuckError } from './stuck-error.js';
 import { queryCommand } from './query-command.js';
 import { runCommand } from './run-command.js';
 import { modelCacheFolder } from './model-cache-folder.js';
@@ -67,6 +68,12 @@ const program = createProgram(
   (code) => (process.exitCode = code),
 );
 
+// Node ends without a word where all that a command still waits for is a promise that nobody will ever settle.
+const tellStuck = () => {
+  printError(stuckError(), output);
+  process.exitCode = exitCode.fault;
+};
+process.once('beforeExit', tellStuck);
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
@@ -76,6 +83,8 @@ try {
     process.exitCode = exitCodeOf(error);
   }
 }
+
+process.off('beforeExit', tellStuck);
 
 // What was given up may still hold the process: a function of the user that pays no heed to its signal.
 if (process.exitCode === exitCode.aborted) process.exit();

@@ -1,5 +1,6 @@
 import type { ModelHandler } from '../contracts/model-handler.js';
 import type { Json } from '../elements/metadata.js';
+import { isStrayPromise } from './stray-promise.js';
 
 /** A model of one's own, as a TypeScript configuration names it: an id and a function over a batch. */
 export interface OwnHandler {
@@ -23,7 +24,20 @@ export function createOwnHandler(own: OwnHandler): ModelHandler<Json, Json> {
     modelId,
     concurrency,
     batching: { items: batchSize, cost: batchSize, costOf: () => 1, padded: false },
-    run: async (items, signal) => ({ modelId, results: await own.run(items, signal) }),
+    run: async (items, signal) => ({ modelId, results: settledOnly(await own.run(items, signal)) }),
     close: async () => own.close?.(),
   };
+}
+
+/** A list of promises is what a `map` with an async function gives. */
+function settledOnly(results: readonly (Json | Error)[]): readonly (Json | Error)[] {
+  // What is no list at all is refused by who asked.
+  if (!Array.isArray(results)) return results;
+  return results.map((result) =>
+    isStrayPromise(result)
+      ? new Error(
+          'It gave a promise for this item: `run` awaits them all, as by Promise.all, before it returns.',
+        )
+      : result,
+  );
 }

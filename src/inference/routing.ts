@@ -1,6 +1,7 @@
 import type { Document } from '../elements/document.js';
 import { readField } from '../elements/field-path.js';
 import { MillraceError } from '../errors/millrace-error.js';
+import { isStrayPromise } from './stray-promise.js';
 
 /** What gives a document its key: a path into its metadata (`metadata.lang`), or a function. */
 export type RouteBy = string | ((document: Document) => string);
@@ -49,7 +50,7 @@ export function createRouter(rule: RouteRule): Router {
     const key = keyOf(document, rule.route);
     const names = (key === undefined ? undefined : routes.get(key)) ?? fallback;
     if (names !== undefined) return names;
-    const what = key === undefined ? `no ${String(rule.route)}` : `the route ${JSON.stringify(key)}`;
+    const what = key === undefined ? noKey(document, String(rule.route)) : `the route ${JSON.stringify(key)}`;
     throw unknownRoute(
       `The document ${JSON.stringify(document.id)} has ${what}, for which there is no model.`,
     );
@@ -76,18 +77,35 @@ function unknownRoute(message: string): MillraceError {
   });
 }
 
+function noKey(document: Document, route: string): string {
+  const value = readField(document, route) ?? undefined;
+  return value === undefined ? `no ${route}` : `no ${route} that is one value, but a list or an object`;
+}
+
+const routeHint = 'It returns the key of a document as a text, at once, and throws for none.';
+
 function keyOf(document: Document, route: RouteBy | undefined): string | undefined {
   if (route === undefined) return undefined;
   if (typeof route === 'string') {
     const value = readField(document, route);
     return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
   }
+  const named = `The route function, given the document ${JSON.stringify(document.id)},`;
   let key: unknown;
   try {
     key = route(document);
   } catch (cause) {
-    throw new MillraceError('route_unknown', 'The route function failed.', { cause });
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new MillraceError('route_unknown', `${named} failed: ${said}`, { cause, hint: routeHint });
   }
   if (typeof key === 'string') return key;
-  throw new MillraceError('route_unknown', `The route function gave ${typeof key}, not a text.`);
+  throw new MillraceError('route_unknown', `${named} gave ${refusedKind(key)}, not a text.`, {
+    hint: routeHint,
+  });
+}
+
+/** What a function gave that is no text. */
+function refusedKind(value: unknown): string {
+  if (isStrayPromise(value)) return 'a promise';
+  return value === null ? 'null' : typeof value;
 }

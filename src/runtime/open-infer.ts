@@ -73,6 +73,7 @@ export function wireInfer(
     lanes,
     preprocess,
     postprocess,
+    signal,
     within: keyed
       ? (models, bytes, work) =>
           shares.run(

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modelKey } from '../inference/model-key.js';
 import type { ModelFolder } from '../inference/models/model-folder.js';
 import { stageFolder } from '../inference/refresh/stage-folder.js';
+import { openTemporaryRoot, type TemporaryRoot } from './temporary-root.js';
 
 /** One use of a copy. */
 export interface SharedCopy {
@@ -31,11 +31,11 @@ interface Copy {
 
 export function createSharedCopies(): SharedCopies {
   const copies = new Map<string, Copy>();
-  let root: Promise<string> | undefined;
+  let root: Promise<TemporaryRoot> | undefined;
 
   async function copyOf(folder: ModelFolder, signal: AbortSignal | undefined): Promise<string> {
-    root ??= mkdtemp(join(tmpdir(), 'millrace-models-'));
-    return (await stageFolder(folder, join(await root, randomUUID()), signal)).path;
+    root ??= openTemporaryRoot();
+    return (await stageFolder(folder, join((await root).path, randomUUID()), signal)).path;
   }
 
   function forget(key: string, copy: Copy): void {
@@ -74,7 +74,7 @@ export function createSharedCopies(): SharedCopies {
   return {
     take,
     async close() {
-      if (root !== undefined) await rm(await root, { recursive: true, force: true });
+      await (await root?.catch(() => undefined))?.close();
     },
   };
 }

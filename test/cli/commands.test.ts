@@ -313,3 +313,18 @@ export default {
     ]);
   });
 });
+
+test('a function of the configuration that never ends is told of, where nothing else is under way', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'docs/a.md': 'Ants.',
+    'millrace.config.mjs': `export default {
+      name: 'stuck',
+      source: { files: { root: 'docs' } },
+      chain: [{ chunk: { markdown: {} } }, { embed: { own: { load: () => new Promise(() => undefined) } } }],
+    };`,
+  });
+  const { code, stderr } = await millrace(['run', join(folder, 'millrace.config.mjs')], { cwd: folder });
+  expect(code).toBe(1);
+  expect(stderr).toContain('never ended');
+});

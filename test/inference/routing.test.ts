@@ -57,6 +57,19 @@ test('a route function that throws, or gives no text, fails the document', () =>
   expect(() => silent(documentWith({}))).toThrowError(/gave undefined, not a text/);
 });
 
+test('a route function that gives a promise fails the document, and a rejection of it ends nothing', async () => {
+  const async = createRouter({ ...rule, route: (() => Promise.reject(new Error('late'))) as never });
+  expect(() => async(documentWith({}))).toThrowError(/gave a promise, not a text/);
+  // An unhandled rejection would come with the next turn, and fail the test run.
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('a key that is a list is told apart from one that is not there', () => {
+  expect(() => createRouter(rule)(documentWith({ page: { lang: ['en'] } }))).toThrowError(
+    /no metadata.page.lang that is one value/,
+  );
+});
+
 test('every list of models is named once, and only those that can be reached', () => {
   expect(routesOf({ ...rule, keys: { ...rule.keys, ch: ['en', 'de'] } })).toEqual([
     ['de'],

@@ -288,3 +288,44 @@ test('another model of an infer step is another chain', async () => {
     message: expect.stringContaining('measure@2') as string,
   });
 });
+
+test('promises among the results of a model fail their items, and end nothing when they are rejected', async () => {
+  const bed = await openBed();
+  const forgetful = {
+    modelId: 'forgetful@1',
+    run: async (items: readonly unknown[]) =>
+      items.map((item) =>
+        item === 'cows' ? 'fine' : (Promise.reject(new Error('late')) as unknown as string),
+      ),
+  };
+  const events: RunEvent[] = [];
+  const { outcomes: count } = await bed.run({
+    source: logOf([document('a', 1, 'ants'), document('b', 1, 'bees'), document('c', 1, 'cows')]),
+    input: { chain: [{ infer: { name: 'x', to: 'metadata.x', model: { own: forgetful } } }, chunk, embed] },
+    onEvent: (event) => events.push(event),
+  });
+  expect(count).toMatchObject({ stored: 1, failed: 2 });
+  const messages = events.flatMap((event) => (event.type === 'failed' ? [event.error.message] : []));
+  expect(messages).toEqual([expect.stringContaining('a promise'), expect.stringContaining('a promise')]);
+});
+
+test.each(['preprocess', 'postprocess'] as const)('a %s that never ends holds up no stop', async (which) => {
+  const bed = await openBed();
+  const abort = new AbortController();
+  const hang = () => {
+    abort.abort();
+    return new Promise<never>(() => undefined);
+  };
+  const summary = await bed.run({
+    source: logOf([document('a', 1, 'ants')]),
+    input: {
+      chain: [
+        { infer: { name: 'x', to: 'metadata.x', model: { own: measuring }, [which]: hang } },
+        chunk,
+        embed,
+      ],
+    },
+    abort: abort.signal,
+  });
+  expect(summary).toMatchObject({ end: 'aborted', outcomes: { stored: 0, failed: 0 } });
+});

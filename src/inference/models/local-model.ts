@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { hashFile, type FileDigest } from './file-digest.js';
+import { fileFault } from './file-fault.js';
 import { listTree, slashes } from './hub-cache.js';
 import type { ModelFile, ModelFolder, SelectFiles } from './model-folder.js';
 
@@ -21,7 +22,7 @@ export async function resolveLocalModel(
   const { name = basename(path), signal } = options;
   const there = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
+    throw fileFault(path, error);
   });
   if (there === undefined || !there.isDirectory()) {
     throw new MillraceError('model_not_found', `There is no model folder ${path}`, {
@@ -31,11 +32,18 @@ export async function resolveLocalModel(
           : 'Check the path: it is relative to the configuration file.',
     });
   }
-  const paths = (await listTree(path)).map((file) => slashes(relative(path, file)));
+  const tree = await listTree(path).catch((error: unknown) => {
+    throw fileFault(path, error);
+  });
+  const paths = tree.map((file) => slashes(relative(path, file)));
   const sums = await readSums(path);
   const files = new Map<string, ModelFile>();
   for (const file of select(paths, path)) {
-    const { matches, ...found } = await hashFile(join(path, file), sums.get(file), signal);
+    const { matches, ...found } = await hashFile(join(path, file), sums.get(file), signal).catch(
+      (error: unknown) => {
+        throw fileFault(join(path, file), error);
+      },
+    );
     if (!matches) {
       throw new MillraceError('model_corrupt', `${join(path, file)} is truncated or altered`, {
         hint: `Its digest is not the one in ${join(path, sumsFile)}: put the model's files there again.`,
@@ -50,7 +58,7 @@ export async function resolveLocalModel(
 export async function readSums(folder: string): Promise<ReadonlyMap<string, FileDigest>> {
   const text = await readFile(join(folder, sumsFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
-    throw error;
+    throw fileFault(join(folder, sumsFile), error);
   });
   const sums = new Map<string, FileDigest>();
   for (const line of text.split(/\r?\n/)) {

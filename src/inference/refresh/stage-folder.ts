@@ -3,6 +3,7 @@ import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { hashFile } from '../models/file-digest.js';
+import { fileFault } from '../models/file-fault.js';
 import type { ModelFolder } from '../models/model-folder.js';
 
 /**
@@ -21,7 +22,9 @@ export async function stageFolder(
       signal?.throwIfAborted();
       const copy = join(target, path);
       await mkdir(dirname(copy), { recursive: true });
-      await copyFile(join(folder.path, path), copy, constants.COPYFILE_FICLONE);
+      await copyFile(join(folder.path, path), copy, constants.COPYFILE_FICLONE).catch((error: unknown) => {
+        throw copyFault(join(folder.path, path), target, error);
+      });
       const { matches } = await hashFile(copy, { kind: 'sha256', hex: sha256 }, signal);
       if (!matches)
         throw new MillraceError('model_corrupt', `${join(folder.path, path)} changed while it was read`, {
@@ -33,4 +36,17 @@ export async function stageFolder(
     await rm(target, { recursive: true, force: true });
     throw error;
   }
+}
+
+function copyFault(from: string, target: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return fileFault(from, error);
+  return new MillraceError(
+    'resources_insufficient',
+    `There is no room in ${dirname(target)} for a copy of ${from}`,
+    {
+      cause: error,
+      hint: 'Make room there, or name another folder for temporary files by TMPDIR.',
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import type { Transferable } from 'node:worker_threads';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { openProcessPort } from './process-port.js';
+import { quietRuntimes } from './quiet-runtimes.js';
 import { openThreadPort } from './thread-port.js';
 import { startWorker, type Worker } from './worker.js';
 
@@ -83,6 +84,7 @@ export function createWorkerPool({ size, isolation = 'thread' }: WorkerPoolOptio
   function workerFor({ alone }: Waiting): Worker | undefined {
     for (const worker of workers) if (worker.owed === 0) return worker;
     if (workers.size < size) {
+      quietRuntimes();
       const name = `millrace-${++started}`;
       const worker = startWorker(
         (listener) => open(name, listener),

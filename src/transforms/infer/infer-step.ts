@@ -3,6 +3,7 @@ import type { Document } from '../../elements/document.js';
 import { readField, type FieldPath } from '../../elements/field-path.js';
 import type { Json, Metadata } from '../../elements/metadata.js';
 import { MillraceError } from '../../errors/millrace-error.js';
+import { untilAborted } from '../../errors/until-aborted.js';
 import type { Router } from '../../inference/routing.js';
 import type { Inference, InferLane } from './infer-lane.js';
 import { labelled, labelledByModel } from './labelled.js';
@@ -51,6 +52,8 @@ export interface InferStepOptions {
   within<T>(models: readonly string[], bytes: number, work: () => Promise<T>): Promise<T>;
   readonly preprocess?: Preprocess | undefined;
   readonly postprocess?: Postprocess | undefined;
+  /** Gives up hooks that are under way. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -65,7 +68,7 @@ export type InferStep = (
 ) => Promise<readonly (Json | undefined)[]>;
 
 export function createInferStep(options: InferStepOptions): InferStep {
-  const { name, field, asText, keyed, route, lanes, preprocess, postprocess } = options;
+  const { name, field, asText, keyed, route, lanes, preprocess, postprocess, signal } = options;
   return async (document, subjects, enter) => {
     enter('infer');
     const models = route(document);
@@ -73,7 +76,7 @@ export function createInferStep(options: InferStepOptions): InferStep {
     const items = await Promise.all(
       subjects.map((subject) => {
         const value = valueOf(subject, field);
-        if (preprocess !== undefined) return hook(`${name}.preprocess`, () => preprocess(value, subject));
+        if (preprocess !== undefined) return hook('preprocess', () => preprocess(value, subject));
         if (value !== undefined) return value;
         throw new MillraceError(
           'transform_failed',
@@ -106,11 +109,21 @@ export function createInferStep(options: InferStepOptions): InferStep {
   async function finished(model: string, inference: Inference, subject: InferSubject): Promise<Inference> {
     if (postprocess === undefined) return inference;
     const { modelId, value } = inference;
-    const result = await hook(`${name}.postprocess`, () =>
-      postprocess(value, { ...subject, model, modelId }),
-    );
+    const result = await hook('postprocess', () => postprocess(value, { ...subject, model, modelId }));
     if (result !== undefined) return { modelId, value: result };
     throw new MillraceError('transform_failed', `${name}.postprocess gave undefined.`);
+  }
+
+  async function hook<T>(which: string, call: () => T | Promise<T>): Promise<T> {
+    try {
+      // One that never ends must not hold up a stop.
+      return await untilAborted((async () => call())(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof MillraceError) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      throw new MillraceError('transform_failed', `${name}.${which} failed: ${message}`, { cause: error });
+    }
   }
 
   function textOf(values: readonly Json[]): string {
@@ -120,16 +133,6 @@ export function createInferStep(options: InferStepOptions): InferStep {
     throw new MillraceError('transform_failed', `The step "${name}" needs one text, and got ${got}.`, {
       hint: 'Make a text of the result in `postprocess`, and route to one model.',
     });
-  }
-}
-
-async function hook<T>(name: string, call: () => T | Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof MillraceError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new MillraceError('transform_failed', `${name} failed: ${message}`, { cause: error });
   }
 }
 

@@ -1,7 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, truncate, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -324,6 +334,22 @@ describe('a folder', () => {
       { path: 'config.json', bytes: 2, state: 'altered' },
       { path: 'gone.bin', bytes: 0, state: 'missing' },
     ]);
+  });
+
+  test('with a file that is a link to nothing, or no file, says which one', async () => {
+    await symlink('/nowhere/at/all', join(folder, 'owner', 'local', 'vocab.txt'));
+    const select = () => ['vocab.txt'];
+    await expect(resolve('./owner/local', { select })).rejects.toMatchObject({
+      code: 'model_not_found',
+      message: expect.stringContaining(join('local', 'vocab.txt')) as string,
+    });
+    await rm(join(folder, 'owner', 'local', 'vocab.txt'));
+    await symlink(tmpdir(), join(folder, 'owner', 'local', 'vocab.txt'));
+    await expect(resolve('./owner/local', { select })).rejects.toMatchObject({
+      code: 'model_corrupt',
+      message: expect.stringContaining('EISDIR') as string,
+      hint: expect.any(String) as string,
+    });
   });
 
   test('that is not there is not found; a name that is neither folder nor hub id is a wrong configuration', async () => {
