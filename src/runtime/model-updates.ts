@@ -24,7 +24,9 @@ export interface ModelUpdater {
   update(update: ModelUpdate): Promise<readonly RefreshOutcome[]>;
   /** Looks at what `refresh.watch` names until the signal aborts. */
   watch(): Promise<void>;
-  /** Does as `update`, for each; what the configuration does not list is a notice. */
+  /**
+   * Does as `update`, for each, equal ones that wait together once; what the configuration does not list is a notice.
+   */
   listen(updates: AsyncIterable<ModelUpdate>): Promise<void>;
 }
 
@@ -78,6 +80,17 @@ export function createModelUpdater({ refresh, targets, context, signal }: ModelU
     return Promise.all([...chosen].map(([target, update]) => target.refresh(update)));
   }
 
+  async function updateOrTell(news: ModelUpdate): Promise<void> {
+    try {
+      await update(news);
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const { message, hint } = MillraceError.from(thrown);
+      const said = hint === undefined ? message : `${message}. ${hint}`;
+      report({ type: 'notice', level: 'warn', code: 'model_update_refused', message: said });
+    }
+  }
+
   async function watchOne(target: ModelTarget): Promise<void> {
     const { ref, model, revision } = target;
     const options = { everyMs, clock, signal };
@@ -116,13 +129,27 @@ export function createModelUpdater({ refresh, targets, context, signal }: ModelU
       await Promise.all(targets.filter(({ model }) => watch.includes(model)).map(watchOne));
     },
     async listen(updates) {
-      for await (const news of updates)
-        await update(news).catch((thrown: unknown) => {
-          signal.throwIfAborted();
-          const { message, hint } = MillraceError.from(thrown);
-          const said = hint === undefined ? message : `${message}. ${hint}`;
-          report({ type: 'notice', level: 'warn', code: 'model_update_refused', message: said });
-        });
+      const waiting = new Map<string, ModelUpdate>();
+      let work: Promise<void> | undefined;
+      const workOff = async () => {
+        for (let [next] = waiting; next !== undefined && !signal.aborted; [next] = waiting) {
+          const [name, news] = next;
+          waiting.delete(name);
+          await updateOrTell(news);
+        }
+        work = undefined;
+      };
+      try {
+        for await (const news of updates) {
+          const name = JSON.stringify([news.model, news.revision, news.weights]);
+          // What is asked for last is what shall serve.
+          waiting.delete(name);
+          waiting.set(name, news);
+          work ??= workOff();
+        }
+      } finally {
+        await work;
+      }
     },
   };
 }
