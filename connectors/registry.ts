@@ -6,11 +6,11 @@ import { qdrant } from './qdrant/connector.js';
 import { redis } from './redis/connector.js';
 
 /** Every connector by the name that a configuration calls it. Code and drivers of a role are loaded when it is used. */
-export const connectors: { readonly [name: string]: Connector } = {
+export const connectors = {
   files,
   http,
   pglite,
   postgres,
   qdrant,
   redis,
-};
+} satisfies { readonly [name: string]: Connector };

@@ -8,12 +8,15 @@ import { connectors } from '../connectors/registry.js';
 import type { Environment } from './config/environment.js';
 import { loadConfig } from './config/load.js';
 import { parsePipeline } from './config/parse.js';
-import type { PipelineInput } from './config/schema.js';
+import type { PipelineInputOf } from './config/connector-input.js';
 import type { PipelineSpec } from './pipeline/spec.js';
 import type { Retriever } from './retrieval/retriever.js';
 import { openPipelineRetriever } from './runtime/open-retriever.js';
 import { runPipeline, type RunOptions as PipelineRunOptions } from './runtime/run.js';
 import type { RunSummary } from './observability/events.js';
+
+/** A pipeline as a TypeScript configuration says it: every key and its values are checked where they are written. */
+export type PipelineInput = PipelineInputOf<typeof connectors>;
 
 /** A pipeline: what `definePipeline` gives, or the path of a configuration file. */
 export type Pipeline = PipelineInput | string;
@@ -74,7 +77,6 @@ export type { OwnEmbedding } from './inference/own-embedding.js';
 export type { EmbeddingModel } from './contracts/embedding-model.js';
 export { MillraceError } from './errors/millrace-error.js';
 export type { ErrorCode } from './errors/codes.js';
-export type { PipelineInput } from './config/schema.js';
 export type { Retriever, RetrieveOptions } from './retrieval/retriever.js';
 export type { StoredChunk } from './contracts/chunk-search.js';
 export type { Hit, ScoreKind, SearchMode } from './retrieval/hit.js';

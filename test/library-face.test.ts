@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { definePipeline, type PipelineInput } from '../src/index.js';
 import { repositoryRoot } from './support/repository.js';
 import { temporaryFolder, writeFiles } from './support/temporary-folder.js';
 
@@ -48,6 +49,29 @@ test('importing the package loads no driver and no model runtime', async () => {
   expect(
     resolved.filter((url) => /connectors\/(postgres|files)\/(?!connector|(cdc\/)?config)/.test(url)),
   ).toEqual([]);
+});
+
+test('a configuration in TypeScript is checked key by key where it is written, those of connectors too', () => {
+  const inputs: readonly PipelineInput[] = [
+    // @ts-expect-error `roots` is no setting of files.
+    { name: 'a', source: { files: { roots: './docs' } } },
+    // @ts-expect-error No store is called `chroma`.
+    { name: 'a', source: { files: { root: './docs' } }, sink: { chroma: {} } },
+    // @ts-expect-error `path` is a text.
+    { name: 'a', source: { files: { root: './docs' } }, failed: { files: { path: 1 } } },
+    // @ts-expect-error An address is a text.
+    { name: 'a', source: { files: { root: './docs' } }, refresh: { events: { redis: { url: 1 } } } },
+  ];
+  for (const input of inputs)
+    expect(() => definePipeline(input)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+  const whole: PipelineInput = {
+    name: 'a',
+    source: { postgres: { url: 'postgres://a', table: 'b', text: ['c', 'd'] } },
+    sink: { postgres: { url: 'postgres://a', columns: { lang: 'text' }, keepText: true } },
+    failed: { redis: { url: 'redis://a', stream: 'b' }, retention: '30d' },
+    refresh: { events: { redis: { url: 'redis://a' } } },
+  };
+  expect(definePipeline(whole)).toBe(whole);
 });
 
 test('a script defines a pipeline, runs it, and asks its store', { timeout: 60_000 }, async () => {

@@ -2,7 +2,7 @@ import type { Connector } from '../../src/contracts/connector.js';
 import { filesFailedConfig, filesSourceConfig } from './config.js';
 
 /** `source: { files: … }` and `failed: { files: … }` */
-export const files: Connector = {
+export const files = {
   source: {
     schema: filesSourceConfig,
     load: async () => (await import('./source.js')).openFilesSource,
@@ -11,4 +11,4 @@ export const files: Connector = {
     schema: filesFailedConfig,
     load: async () => (await import('./failed.js')).openFailedFiles,
   },
-};
+} satisfies Connector;

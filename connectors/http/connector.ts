@@ -2,7 +2,7 @@ import type { Connector } from '../../src/contracts/connector.js';
 import { httpLookupConfig, type HttpLookupConfig } from './config.js';
 
 /** `enrich: { http: … }` */
-export const http: Connector = {
+export const http = {
   lookup: {
     schema: httpLookupConfig,
     // Where it is may change; what is asked for there may not.
@@ -15,4 +15,4 @@ export const http: Connector = {
     }),
     load: async () => (await import('./lookup.js')).openHttpLookup,
   },
-};
+} satisfies Connector;

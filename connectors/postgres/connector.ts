@@ -10,15 +10,15 @@ import {
 } from './config.js';
 
 /** `sink: { pglite: … }` */
-export const pglite: Connector = {
+export const pglite = {
   sink: {
     schema: pgliteConfig,
     load: async () => (await import('./pglite-store.js')).createPgliteStore,
   },
-};
+} satisfies Connector;
 
 /** `source`, `sink`, `failed: { postgres: … }`, `enrich: { postgres: … }`, `refresh: { events: { postgres: … } }` */
-export const postgres: Connector = {
+export const postgres = {
   source: {
     schema: cdcConfig,
     load: async () => (await import('./cdc/source.js')).openPostgresSource,
@@ -40,4 +40,4 @@ export const postgres: Connector = {
     schema: updatesConfig,
     load: async () => (await import('./updates.js')).createPostgresUpdates,
   },
-};
+} satisfies Connector;

@@ -9,7 +9,7 @@ import {
 } from './config.js';
 
 /** `source: { redis: … }`, `failed: { redis: … }`, `enrich: { redis: …, cache: { redis: … } }`, `refresh: { events: { redis: … } }` */
-export const redis: Connector = {
+export const redis = {
   source: {
     schema: redisSourceConfig,
     load: async () => (await import('./source.js')).openRedisSource,
@@ -31,4 +31,4 @@ export const redis: Connector = {
     schema: redisUpdatesConfig,
     load: async () => (await import('./updates.js')).openRedisUpdates,
   },
-};
+} satisfies Connector;

@@ -21,6 +21,7 @@ import {
   generationsSwitchCommand,
 } from './generations-command.js';
 import { modelsListCommand, modelsPullCommand, modelsVerifyCommand } from './models-command.js';
+import { outliveReaders } from './outlive-readers.js';
 import { createOutput } from './output.js';
 import { printError } from './print-error.js';
 import { createProgram } from './program.js';
@@ -29,6 +30,7 @@ import { queryCommand } from './query-command.js';
 import { runCommand } from './run-command.js';
 import { modelCacheFolder } from './model-cache-folder.js';
 
+outliveReaders([process.stdout, process.stderr]);
 const output = createOutput(process.argv.includes('--json'));
 const cacheFolder = modelCacheFolder(process.env);
 const context: CommandContext = {

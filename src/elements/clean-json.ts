@@ -1,6 +1,7 @@
 import { MillraceError } from '../errors/millrace-error.js';
 import { setField } from './json-fields.js';
 import type { Json } from './metadata.js';
+import { isPlainObject } from './plain-object.js';
 import { storable } from './text.js';
 
 /**
@@ -38,7 +39,8 @@ function cleanObject(value: Exclude<Json, string | number | boolean | null>, pla
   if (Array.isArray(value)) return value.map((inner: Json, at) => clean(inner, place, at));
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return clean(toJSON.call(value) as Json, place);
-  if (!isPlain(value)) throw refused(pathOf(above, key), `a ${value.constructor.name}`);
+  // A Map or another instance of a class would be stored as an empty object.
+  if (!isPlainObject(value)) throw refused(pathOf(above, key), `a ${value.constructor.name}`);
   const made: Record<string, Json> = {};
   for (const [name, inner] of Object.entries(value))
     setField(made, storable(name), clean(inner, place, name));
@@ -51,12 +53,6 @@ function pathOf(above: Place | undefined, key: string | number | undefined): str
   if (key === undefined) return outer;
   if (typeof key === 'number') return `${outer}[${key}]`;
   return outer === '' ? key : `${outer}.${key}`;
-}
-
-/** A Map or another instance of a class would be stored as an empty object. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function refused(path: string, what: string): MillraceError {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { millrace, type Ended } from '../support/millrace-process.js';
+import { millrace, startMillrace, type Ended } from '../support/millrace-process.js';
 import { repositoryRoot } from '../support/repository.js';
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.js';
 
@@ -239,6 +239,20 @@ export default {
       part: 'model',
       error: { code: 'embedding_invalid', message: expect.stringContaining('3 components') as string },
     });
+  });
+
+  test('a run whose output nobody reads any more is finished all the same', async () => {
+    const own = await temporaryFolder();
+    await writeFiles(own, {
+      'docs/a.md': 'Ants.',
+      'millrace.yaml': 'name: unread\nsource: { files: { root: docs } }\n',
+    });
+    const run = startMillrace(['run', 'millrace.yaml', '--json'], { cwd: own });
+    run.child.stdout!.destroy();
+    run.child.stderr!.destroy();
+    expect((await run.ended).code).toBe(0);
+    const found = await millrace(['query', 'millrace.yaml', 'ants', '--json'], { cwd: own });
+    expect(values(found)).toMatchObject([{ documentId: 'a.md' }]);
   });
 
   test('a query of a store that nobody filled says so and makes none', async () => {

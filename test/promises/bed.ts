@@ -7,6 +7,7 @@ import { openPgliteConnection } from '../../connectors/postgres/pglite-connectio
 import { connectors } from '../../connectors/registry.js';
 import { parsePipeline } from '../../src/config/parse.js';
 import type { Connectors, PipelineInput } from '../../src/config/schema.js';
+import type { Connector } from '../../src/contracts/connector.js';
 import type { FailedRecord, FailedStore } from '../../src/contracts/failed-store.js';
 import type { Delivery, Source } from '../../src/contracts/source.js';
 import type { Store } from '../../src/contracts/store.js';
@@ -123,7 +124,7 @@ async function openBed(store: string, name: string): Promise<Bed> {
 /** The real connectors, with what they open wrapped. */
 function withFaults(faults: Faults): Connectors {
   return Object.fromEntries(
-    Object.entries(connectors).map(([name, connector]) => {
+    Object.entries<Connector>(connectors).map(([name, connector]) => {
       const { sink, failed } = connector;
       return [
         name,

@@ -41,6 +41,29 @@ test('a result is put where the step says, with the model that made it, and can 
   await retriever.close();
 });
 
+test('a result with a JSON form of its own is kept in it; one that has none fails, and is not kept empty', async () => {
+  const bed = await openBed();
+  const at = new Date('2026-01-02T03:04:05.000Z');
+  const odd = {
+    modelId: 'odd@1',
+    run: async (items: readonly unknown[]) =>
+      items.map((item) => (item === 'ants' ? at : new Map([['a', 1]])) as unknown as string),
+  };
+  const events: RunEvent[] = [];
+  await bed.run({
+    source: logOf([document('a', 1, 'ants'), document('b', 1, 'bees')]),
+    input: { chain: [{ infer: { name: 'odd', to: 'metadata.odd', model: { own: odd } } }, chunk, embed] },
+    onEvent: (event) => events.push(event),
+  });
+  const { chunks } = await bed.content();
+  expect(chunks.map(({ metadata }) => metadata)).toEqual([
+    { odd: { value: at.toISOString(), modelId: 'odd@1' } },
+  ]);
+  expect(events.filter(({ type }) => type === 'failed')).toMatchObject([
+    { documentId: 'b', error: { message: 'odd.value is a Map, which JSON cannot hold.' } },
+  ]);
+});
+
 test('a step may give the document another text, and steps see what earlier ones made', async () => {
   const bed = await openBed();
   const shout = {

@@ -1,9 +1,11 @@
 import type { Json, Metadata } from '../../elements/metadata.js';
+import { isPlainObject } from '../../elements/plain-object.js';
 import type { Inference } from './infer-lane.js';
 
 /** A result as it is stored: an object keeps its fields, anything else is under `value`; each tells its model. */
 export function labelled({ modelId, value }: Inference): Metadata {
-  return isObject(value) ? { ...value, modelId } : { value, modelId };
+  // A Date is an object too, without fields: whole under `value` it takes its JSON form, or is refused.
+  return isObject(value) && isPlainObject(value) ? { ...value, modelId } : { value, modelId };
 }
 
 /** Results of a step with several models: each under the name of its model, and their labels as `{model}:{label}`. */
