@@ -15,7 +15,7 @@ import { openPipelineRetriever } from './runtime/open-retriever.js';
 import { runPipeline, type RunOptions as PipelineRunOptions } from './runtime/run.js';
 import type { RunSummary } from './observability/events.js';
 
-/** A pipeline as a TypeScript configuration says it: every key and its values are checked where they are written. */
+/** A pipeline as a TypeScript configuration says it; of look-ups (`enrich`) only `key` has a type. */
 export type PipelineInput = PipelineInputOf<typeof connectors>;
 
 /** A pipeline: what `definePipeline` gives, or the path of a configuration file. */

@@ -32,10 +32,16 @@ function explain(issue: Issue, above: readonly PropertyKey[], ground: Ground): s
     return issue.keys.map((key) => `${name([...path, key])}: unknown key. ${known(path, key, tree)}`);
   if (issue.code === 'invalid_key') return issue.issues.flatMap((inner) => explain(inner, path, ground));
   const keys = keysAt(path, tree);
-  if (issue.code === 'invalid_type' && path.length > 0 && keys.length > 0 && valueAt(path, input) === null)
-    return [`${name(path)}: has nothing under it; expected settings. Known here: ${keys.join(', ')}.`];
+  const given = valueAt(path, input);
+  if (issue.code === 'invalid_type' && keys.length > 0) {
+    const settings = `expected settings. Known here: ${keys.join(', ')}.`;
+    if (given === null)
+      return [`${name(path)}: ${path.length === 0 ? 'is empty' : 'has nothing under it'}; ${settings}`];
+    if (issue.expected === 'object' && given !== undefined)
+      return [`${name(path)}: is a ${Array.isArray(given) ? 'list' : typeof given}; ${settings}`];
+  }
   const wanted = nodeAt(path, tree)?.description;
-  const missing = issue.code === 'invalid_type' && valueAt(path, input) === undefined;
+  const missing = issue.code === 'invalid_type' && given === undefined;
   const message = missing ? `missing; expected ${issue.expected}` : lowerFirst(issue.message);
   return [`${name(path)}: ${message}${wanted === undefined ? '' : ` (${wanted})`}`];
 }

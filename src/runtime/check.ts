@@ -43,7 +43,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
       models = await openHere(spec, (local) =>
         openEmbeddings(local, (model) => openModel(model, local, pool, context)),
       );
-      if (models === undefined) return 'not on this machine yet: the first run fetches it';
+      if (models === undefined) return fetchedLater(spec);
       const found: string[] = [];
       for (const model of models.values()) {
         const { name, width, dtype } = model.identity;
@@ -59,8 +59,7 @@ export async function* checkPipeline(spec: PipelineSpec, connectors: Connectors)
         infer = await openHere(spec, (local) =>
           openInferModels(local, (model) => openHandler(model, local, pool, context)),
         );
-        if (infer === undefined)
-          return 'models of infer steps are not on this machine yet: the first run fetches them';
+        if (infer === undefined) return `infer steps: ${fetchedLater(spec)}`;
         return `infer steps: ${[...infer.keys()].map(({ name }) => name).join(', ')}`;
       });
     else infer = new Map();
@@ -108,17 +107,23 @@ async function openHere<Opened>(
   try {
     return await open({ ...spec, models: { ...spec.models, offline: true } });
   } catch (error) {
-    if (!offline && namesHubModel(spec) && MillraceError.from(error).code === 'model_not_found')
+    if (!offline && hubModels(spec).length > 0 && MillraceError.from(error).code === 'model_not_found')
       return undefined;
     throw error;
   }
 }
 
+/** The path of a folder that is not there reads like a hub id: so they are named. */
+function fetchedLater(spec: PipelineSpec): string {
+  return `not all on this machine yet: the first run fetches from the hub ${hubModels(spec).join(', ')}`;
+}
+
 /** `owner/name`; a folder or the bundled model is here or nowhere. */
-function namesHubModel(spec: PipelineSpec): boolean {
+function hubModels(spec: PipelineSpec): string[] {
   return namedModels(spec)
     .flatMap((model) => Object.values(model))
-    .some((options) => /^[\w-][\w.-]*\/[\w.-]+$/.test(options?.model ?? ''));
+    .flatMap((options) => options?.model ?? [])
+    .filter((model) => /^[\w-][\w.-]*\/[\w.-]+$/.test(model));
 }
 
 /** Of embed and infer: models that are files, by their handlers. */

@@ -199,6 +199,18 @@ export default {
     expect(await readdir(own, { recursive: true })).toEqual(before);
   });
 
+  test('check names what the first run would fetch: a misspelt folder reads like a model of the hub', async () => {
+    const own = await temporaryFolder();
+    await writeFiles(own, {
+      'docs/a.md': 'Ants.',
+      'millrace.yaml':
+        'name: check\nsource: { files: { root: docs } }\nmodels: { cacheFolder: cache }\nchain: [{ chunk: { markdown: {} } }, { embed: { static: { model: models/mine } } }]\n',
+    });
+    const checked = await millrace(['check', 'millrace.yaml', '--json'], { cwd: own });
+    expect(checked.code, checked.stderr).toBe(0);
+    expect(values(checked)[1]!['detail']).toContain('fetches from the hub models/mine');
+  });
+
   test('check tells what is wrong with each part', async () => {
     const own = await temporaryFolder();
     await writeFiles(own, {

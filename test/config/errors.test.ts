@@ -168,6 +168,14 @@ describe('a configuration that is wrong is refused with the path to the key, wha
       ],
     ],
     [
+      'a text where settings belong',
+      `${start}chain: [{ chunk: markdown }, { embed: { models: { "*": bundled } } }]\nlimits: [5]\n`,
+      [
+        'chain[1].embed.models.*: is a string; expected settings. Known here: static, onnx, openai, own.',
+        'limits: is a list; expected settings. Known here: elements, bytes, maxItemBytes, maxChunks.',
+      ],
+    ],
+    [
       'a connector with nothing under it',
       'name: a\nsource: { files: }\n',
       ['source.files: has nothing under it; expected settings. Known here: root, include,'],
@@ -180,7 +188,7 @@ describe('a configuration that is wrong is refused with the path to the key, wha
         'refresh.allow[0].replaces: "./mnie" is no model of the chain that can be exchanged',
       ],
     ],
-    ['an empty file', '', ['the configuration: ', 'expected object']],
+    ['an empty file', '', ['the configuration: is empty; expected settings. Known here: name, source,']],
   ])('%s', async (_, text, said) => {
     const { message } = await refusal(text);
     for (const part of said) expect(message).toContain(part);
