@@ -69,6 +69,11 @@ export function createEnrich({
         signal.throwIfAborted();
         throw asTransformError(name, error);
       });
+      const fault = enrichmentFault(enrichment);
+      if (fault !== undefined)
+        throw new MillraceError('transform_failed', `The step "${name}" gave ${fault}.`, {
+          hint: 'It gives { text, metadata } for each document: a text and an object, or one of them, or {}.',
+        });
       return createDocument({
         ...document,
         text: enrichment.text ?? document.text,
@@ -76,6 +81,25 @@ export function createEnrich({
       });
     },
   };
+}
+
+/** A type is no proof: what a function of the configuration gives was never compiled against it. */
+function enrichmentFault(given: unknown): string | undefined {
+  if (!isObject(given)) return 'no enrichment for this document';
+  const { text, metadata } = given as { text?: unknown; metadata?: unknown };
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    return `a text that is ${kindOf(text)}`;
+  if (metadata !== undefined && metadata !== null && !isObject(metadata))
+    return `metadata that is ${kindOf(metadata)}`;
+  return undefined;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : `of the type ${typeof value}`;
 }
 
 function asTransformError(name: string, error: unknown): MillraceError {
