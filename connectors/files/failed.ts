@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { FailedStore, FailedStoreFactory } from '../../src/contracts/failed-store.js';
 import { inWrites } from '../../src/elements/in-writes.js';
 import { matchesFailed } from '../../src/elements/matches-failed.js';
+import { messageOf } from '../../src/errors/message-of.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { FilesFailedConfig } from './config.js';
 import { FailedLog } from './failed-log.js';
@@ -66,7 +67,7 @@ export const openFailedFiles: FailedStoreFactory<FilesFailedConfig> = async (con
 
 function unavailable(folder: string, error: unknown): MillraceError {
   const code = systemCode(error);
-  const reason = code ?? (error instanceof Error ? error.message : String(error));
+  const reason = code ?? messageOf(error);
   return new MillraceError(
     'failed_sink_unavailable',
     `Failed elements cannot be kept in ${folder}: ${reason}`,

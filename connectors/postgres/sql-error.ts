@@ -1,3 +1,4 @@
+import { messageOf } from '../../src/errors/message-of.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import type { ErrorCode } from '../../src/errors/codes.js';
 
@@ -11,7 +12,7 @@ export function classifySqlError(thrown: unknown, where: string, broken = false)
   const error: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
   const state = sqlState(error);
   const { code, hint } = state === undefined || broken ? withoutState(error, broken) : classOf(state);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   const message = `${where}: ${said}${state === undefined ? '' : ` (SQLSTATE ${state})`}`;
   return new MillraceError(code as ErrorCode, message, {
     cause: error,

@@ -4,6 +4,7 @@ import { failedRecordSchema } from '../../src/elements/failed-record-schema.js';
 import type { FailedRecord, FailedStore, FailedStoreFactory } from '../../src/contracts/failed-store.js';
 import { inWrites } from '../../src/elements/in-writes.js';
 import { matchesFailed } from '../../src/elements/matches-failed.js';
+import { messageOf } from '../../src/errors/message-of.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { connect } from './client.js';
 import type { RedisFailedConfig } from './config.js';
@@ -106,7 +107,7 @@ function recordOf(fields: readonly string[]): FailedRecord {
 
 function unavailable(stream: string, error: unknown): MillraceError {
   if (error instanceof MillraceError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new MillraceError(
     'failed_sink_unavailable',
     `Failed elements cannot be kept in the Redis stream ${stream}: ${reason}`,

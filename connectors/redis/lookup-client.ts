@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { messageOf } from '../../src/errors/message-of.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { connect, replyCode } from './client.js';
 import type { RedisConnectionConfig } from './config.js';
@@ -57,7 +58,7 @@ function classified(error: unknown, url: string): MillraceError {
   if (error instanceof MillraceError && !refused) return error;
   const { protocol, host } = new URL(url);
   const where = `Redis at ${protocol}//${host}`;
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   if (refused)
     return new MillraceError('remote_refused', `${where} refuses this user or password: ${said}`, {
       cause: error,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Redis } from 'ioredis';
+import { messageOf } from '../../src/errors/message-of.js';
 import { MillraceError } from '../../src/errors/millrace-error.js';
 import { connect } from './client.js';
 import type { Command, Commands } from './commands.js';
@@ -93,7 +94,7 @@ export class ReadingConnection implements Commands {
 }
 
 function unreadable(cause: unknown): MillraceError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new MillraceError('source_unavailable', `What Redis sent cannot be read: ${why}`, {
     cause,
     hint: 'Nothing of it was confirmed, so it comes again. Does anything on the way to the server change what it sends? Else this is a defect: report it with the version of the server.',

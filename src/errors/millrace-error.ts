@@ -1,4 +1,5 @@
 import type { ErrorCode } from './codes.js';
+import { messageOf } from './message-of.js';
 
 export interface ErrorDetails {
   readonly cause?: unknown;
@@ -25,7 +26,7 @@ export class MillraceError extends Error {
   /** The error itself when it is classified already, else an `internal` one around it. */
   static from(error: unknown): MillraceError {
     if (error instanceof MillraceError) return error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return new MillraceError('internal', message, { cause: error });
   }
 }

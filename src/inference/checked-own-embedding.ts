@@ -1,4 +1,5 @@
 import type { EmbeddedBatch, EmbeddingModel } from '../contracts/embedding-model.js';
+import { messageOf } from '../errors/message-of.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { isStrayPromise } from './stray-promise.js';
 
@@ -19,7 +20,7 @@ export function checkedOwnEmbedding(model: EmbeddingModel): EmbeddingModel {
       } catch (cause) {
         signal?.throwIfAborted();
         if (cause instanceof MillraceError) throw cause;
-        const said = cause instanceof Error ? cause.message : String(cause);
+        const said = messageOf(cause);
         throw new MillraceError('inference_failed', `The model ${identity.name} failed: ${said}`, { cause });
       }
       const fault = answerFault(batch);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EmbeddingModel } from '../contracts/embedding-model.js';
+import { messageOf } from '../errors/message-of.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { checkedOwnEmbedding } from './checked-own-embedding.js';
 import type { OwnEmbedding } from './own-embedding.js';
@@ -28,7 +29,7 @@ export async function openOwnEmbedding(own: OwnEmbedding, signal: AbortSignal): 
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof MillraceError) throw cause;
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     throw new MillraceError('inference_failed', `\`own.load\` opened no model: ${said}`, { cause });
   }
   const { error } = schema.safeParse(model);

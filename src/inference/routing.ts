@@ -1,5 +1,6 @@
 import type { Document } from '../elements/document.js';
 import { readField } from '../elements/field-path.js';
+import { messageOf } from '../errors/message-of.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import { isStrayPromise } from './stray-promise.js';
 
@@ -95,7 +96,7 @@ function keyOf(document: Document, route: RouteBy | undefined): string | undefin
   try {
     key = route(document);
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     throw new MillraceError('route_unknown', `${named} failed: ${said}`, { cause, hint: routeHint });
   }
   if (typeof key === 'string') return key;

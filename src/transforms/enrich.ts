@@ -1,3 +1,4 @@
+import { messageOf } from '../errors/message-of.js';
 import { MillraceError } from '../errors/millrace-error.js';
 import type { DocumentTransform, EnrichBatch, Enrichment } from '../contracts/document-transform.js';
 import { createDocument, type Document } from '../elements/document.js';
@@ -104,6 +105,6 @@ function kindOf(value: unknown): string {
 
 function asTransformError(name: string, error: unknown): MillraceError {
   if (error instanceof MillraceError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new MillraceError('transform_failed', `The step "${name}" failed: ${message}`, { cause: error });
 }

@@ -45,3 +45,17 @@ test('what a killed run left among the temporary files goes with the next one; o
   expect(await living.ended).toMatchObject({ code: 0 });
   expect(readdirSync(tmp)).toEqual([]);
 });
+
+test('where there is no folder for temporary files a run is refused, and told how to name one', async () => {
+  const root = await temporaryFolder();
+  await writeFiles(join(root, 'model'), tinyClassifierFiles());
+  await writeFiles(root, { 'docs/a.md': 'ants bees', 'millrace.yaml': yaml });
+  const { code, stderr } = await startMillrace(['run', 'millrace.yaml', '--until-idle', '--log', 'text'], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: join(root, 'none') },
+    limitMs: 30_000,
+  }).ended;
+  expect(code).toBe(2);
+  expect(stderr).toContain(`No folder can be made in ${join(root, 'none')} (ENOENT)`);
+  expect(stderr).toContain('TMPDIR');
+});

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
+import { messageOf } from '../../../src/errors/message-of.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { MessageFrames } from './message-frames.js';
 
@@ -40,7 +41,7 @@ export function divertData(
 }
 
 function unreadable(cause: unknown): MillraceError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new MillraceError('source_unavailable', `What Postgres sent cannot be read: ${why}`, {
     cause,
     hint: 'Nothing of it was confirmed, so it comes again. Does anything on the way to the server change what it sends? Else this is a defect: report it with the version of the server.',

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../src/errors/message-of.js';
 import { MillraceError } from '../../../src/errors/millrace-error.js';
 import { sqlStateOf } from './sql-state.js';
 
@@ -11,5 +12,5 @@ export function interruption(error: unknown): unknown {
   if (sqlStateOf(error) !== undefined || error instanceof MillraceError || error instanceof Interrupted)
     return error;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  return new Interrupted(first instanceof Error ? first.message : String(first), { cause: first });
+  return new Interrupted(messageOf(first), { cause: first });
 }

@@ -1,5 +1,6 @@
 import type { ConnectorContext } from '../../../src/contracts/context.js';
 import type { SourceContext } from '../../../src/contracts/source.js';
+import { messageOf } from '../../../src/errors/message-of.js';
 
 /** Tells of an outage once, however often it is tried again. */
 export class Outage {
@@ -15,7 +16,7 @@ export class Outage {
   begin(error: unknown): void {
     if (this.#goesOn) return;
     this.#goesOn = true;
-    const stalled = `Reading Postgres was interrupted (${error instanceof Error ? error.message : String(error)}); trying again.`;
+    const stalled = `Reading Postgres was interrupted (${messageOf(error)}); trying again.`;
     this.#notify({ level: 'warn', code: 'source_interrupted', message: stalled });
     this.#lag({ stalled });
   }

@@ -3,6 +3,7 @@ import type { ChunkerSpec } from './chunker.js';
 import { limitConflict } from './limits.js';
 import type { MarkdownOptions } from './markdown.js';
 import type { RecursiveOptions } from './recursive.js';
+import { messageOf } from '../../errors/message-of.js';
 
 const whole = (least: number) =>
   z
@@ -36,7 +37,7 @@ const pattern = z
     try {
       new RegExp(separator.pattern, separator.flags);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       context.addIssue({
         code: 'custom',
         path: ['pattern'],

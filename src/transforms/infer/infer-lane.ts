@@ -1,6 +1,7 @@
 import type { Clock } from '../../contracts/context.js';
 import type { ModelHandler } from '../../contracts/model-handler.js';
 import type { Json } from '../../elements/metadata.js';
+import { messageOf } from '../../errors/message-of.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { Batcher } from '../../flow/batcher.js';
 import { retry } from '../../flow/retry.js';
@@ -74,6 +75,6 @@ export function createInferLane({ name, handler, clock, signal, report }: InferL
 
 function asInferenceError(name: string, error: unknown): MillraceError {
   if (error instanceof MillraceError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new MillraceError('inference_failed', `The model of "${name}" failed: ${message}`, { cause: error });
 }

@@ -2,6 +2,7 @@ import type { Stage } from '../../contracts/failed-store.js';
 import type { Document } from '../../elements/document.js';
 import { readField, type FieldPath } from '../../elements/field-path.js';
 import type { Json, Metadata } from '../../elements/metadata.js';
+import { messageOf } from '../../errors/message-of.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import { untilAborted } from '../../errors/until-aborted.js';
 import type { Router } from '../../inference/routing.js';
@@ -121,7 +122,7 @@ export function createInferStep(options: InferStepOptions): InferStep {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof MillraceError) throw error;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       throw new MillraceError('transform_failed', `${name}.${which} failed: ${message}`, { cause: error });
     }
   }

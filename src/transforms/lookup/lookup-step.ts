@@ -2,6 +2,7 @@ import type { DocumentTransform, Enrichment } from '../../contracts/document-tra
 import type { LookupRow } from '../../contracts/lookup.js';
 import { createDocument, type Document } from '../../elements/document.js';
 import { pickFields } from '../../elements/json-fields.js';
+import { messageOf } from '../../errors/message-of.js';
 import { MillraceError } from '../../errors/millrace-error.js';
 import type { Ask } from './ask.js';
 import { documentKey } from './document-key.js';
@@ -50,7 +51,7 @@ export function createLookupStep(options: LookupStepOptions): DocumentTransform 
       };
     } catch (cause) {
       if (cause instanceof MillraceError) throw cause;
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = messageOf(cause);
       throw new MillraceError('transform_failed', `\`join\` of "${name}" failed: ${message}`, { cause });
     }
   }
@@ -83,6 +84,6 @@ export function createLookupStep(options: LookupStepOptions): DocumentTransform 
 /** A key that fails by itself fails its documents: whatever it threw is classified. */
 function fail(name: string, error: unknown): never {
   if (error instanceof MillraceError) throw error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   throw new MillraceError('transform_failed', `The look-up "${name}" failed: ${message}`, { cause: error });
 }

@@ -80,6 +80,18 @@ interface Reply {
   };
 }
 
+/** Has a server embed one text as four million components, and does not read the answer yet. */
+async function longAnswer(encoding_format: 'float' | 'base64'): Promise<IncomingMessage> {
+  const wide = new Float32Array(4_000_000).fill(0.5);
+  await start({ models: new Map([['small', { ...served, embed: async () => [wide] }]]) });
+  server.ready();
+  return new Promise((resolve, reject) => {
+    const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, resolve);
+    call.on('error', reject);
+    call.end(JSON.stringify({ model: 'small', input: 'a', encoding_format }));
+  });
+}
+
 async function ask(
   body: unknown,
   headers: Record<string, string> = {},
@@ -288,14 +300,7 @@ describe('a request', () => {
 
   test('of a client that leaves while it reads the answer leaves nothing', async () => {
     await server.abort();
-    const wide = new Float32Array(4_000_000).fill(0.5);
-    await start({ models: new Map([['small', { ...served, embed: async () => [wide] }]]) });
-    server.ready();
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, resolve);
-      call.on('error', reject);
-      call.end(JSON.stringify({ model: 'small', input: 'a' }));
-    });
+    const answer = await longAnswer('float');
     answer.destroy();
     expect(server.load).toEqual({ texts: 0, bytes: 0 });
     expect((await get('/health')).status).toBe(200);
@@ -477,14 +482,7 @@ describe('the life of a server', () => {
   });
 
   test('draining waits for a client that reads a long answer slowly', async () => {
-    const wide = new Float32Array(4_000_000).fill(0.5);
-    await start({ models: new Map([['small', { ...served, embed: async () => [wide] }]]) });
-    server.ready();
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = httpRequest(`${url}/v1/embeddings`, { method: 'POST' }, resolve);
-      call.on('error', reject);
-      call.end(JSON.stringify({ model: 'small', input: 'a', encoding_format: 'base64' }));
-    });
+    const answer = await longAnswer('base64');
     const over = server.drain().then(() => server.abort());
     await new Promise((done) => setTimeout(done, 50));
     let bytes = 0;

@@ -16,6 +16,14 @@ const fixture = new URL('./fixture-service.js', import.meta.url);
 let pool: WorkerPool;
 afterEach(() => pool.close());
 
+/** A tiny model on the workers of the pool. */
+async function tinyOnnx(): Promise<EmbeddingModel> {
+  const root = await temporaryFolder();
+  await writeFiles(root, tinyModelFiles());
+  const folder = await resolveLocalModel(root, (paths) => paths);
+  return createOnnxModel({ folder, pool, options: onnxOptions.parse({ model: root }) });
+}
+
 const embedderOf = (model: EmbeddingModel, report: Report = () => undefined) =>
   createEmbedder({
     model,
@@ -30,13 +38,7 @@ describe.each<Isolation>(['thread', 'process'])(
   (isolation) => {
     test('ten times over: every text gets its vector, from a model loaded anew', async () => {
       pool = createWorkerPool({ size: 2, isolation });
-      const root = await temporaryFolder();
-      await writeFiles(root, tinyModelFiles());
-      const model = await createOnnxModel({
-        folder: await resolveLocalModel(root, (paths) => paths),
-        pool,
-        options: onnxOptions.parse({ model: root }),
-      });
+      const model = await tinyOnnx();
       const killer = pool.service(fixture, { label: 'killer' });
       const embedder = embedderOf(model);
       const animals = [4, 5, 6];
@@ -66,13 +68,7 @@ describe.each<Isolation>(['thread', 'process'])(
 
 test('a batch whose worker is killed in the middle of it is embedded by the next one, five times over', async () => {
   pool = createWorkerPool({ size: 1, isolation: 'process' });
-  const root = await temporaryFolder();
-  await writeFiles(root, tinyModelFiles());
-  const model = await createOnnxModel({
-    folder: await resolveLocalModel(root, (paths) => paths),
-    pool,
-    options: onnxOptions.parse({ model: root }),
-  });
+  const model = await tinyOnnx();
   const host = pool.service(fixture, { label: 'host' });
   const retries: RunEvent[] = [];
   const embedder = embedderOf(model, (event) => void (event.type === 'retry' && retries.push(event)));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../../../elements/metadata.js';
+import { messageOf } from '../../../../errors/message-of.js';
 
 export type AnswerSchema =
   | { readonly check: (value: unknown) => string | undefined; readonly fault?: never }
@@ -21,6 +22,6 @@ export function answerSchema(schema: { readonly [key: string]: Json }): AnswerSc
       },
     };
   } catch (error) {
-    return { fault: `cannot be checked here: ${error instanceof Error ? error.message : String(error)}` };
+    return { fault: `cannot be checked here: ${messageOf(error)}` };
   }
 }
